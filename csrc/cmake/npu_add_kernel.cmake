@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# npu_add_kernel(<target> <source> ENTRIES <name>... [CORE vector|cube|mix])
+#
+# Compiles the kernels that source defines (extern "C" __global__ AICORE void <name>(...)) into target: once per
+# kind of core, as the chip's compiler does, with one npuKernel npu_kernel_<name> for each name.
+set(NPU_KERNEL_OPTIONS
+  -O3 -g1 -ffp-contract=off
+  # A report names the line of a call: equal calls must not be merged into one.
+  -fno-crossjumping -fno-tree-tail-merge -fno-ipa-icf
+  # Sources for the chip use attributes and casts that a host compiler comments on.
+  -Wno-unknown-pragmas -Wno-attributes -Wno-unused-parameter -Wno-sign-compare -Wno-unused-variable
+  -Wno-unused-but-set-variable)
+set(NPU_PASS_OPTIONS_vector -D__CCE_AICORE__=220 -D__NPU_ARCH__=2201 -D__DAV_VEC__ -D__DAV_C220_VEC__)
+set(NPU_PASS_OPTIONS_cube -D__CCE_AICORE__=220 -D__NPU_ARCH__=2201 -D__DAV_CUBE__ -D__DAV_C220_CUBE__)
+
+function(npu_add_kernel target source)
+  cmake_parse_arguments(ARG "" "CORE" "ENTRIES" ${ARGN})
+  if(NOT ARG_ENTRIES)
+    message(FATAL_ERROR "npu_add_kernel: expected ENTRIES with the names of the kernels in ${source}, got none")
+  endif()
+  set(passes_vector vector)
+  set(passes_cube cube)
+  set(passes_mix vector cube)
+  if(NOT ARG_CORE)
+    set(ARG_CORE vector)
+  endif()
+  if(NOT DEFINED passes_${ARG_CORE})
+    message(FATAL_ERROR "npu_add_kernel: expected CORE vector, cube or mix, got ${ARG_CORE}")
+  endif()
+  get_filename_component(path ${source} ABSOLUTE)
+  get_filename_component(stem ${source} NAME_WE)
+
+  set(table "// Made by npu_add_kernel from ${stem}.\n#include \"npu/kernel.h\"\n\nextern \"C\" {\n")
+  foreach(pass ${passes_${ARG_CORE}})
+    set(renames "")
+    set(exports "")
+    foreach(name ${ARG_ENTRIES})
+      string(APPEND renames "#define ${name} ${name}__${pass}\n")
+      string(APPEND exports
+        "extern \"C\" const npuKernelPass ${name}__${pass}_pass;\n"
+        "constinit const npuKernelPass ${name}__${pass}_pass = npu::Entry<&${name}__${pass}>::kPass;\n")
+      string(APPEND table "extern const npuKernelPass ${name}__${pass}_pass;\n")
+    endforeach()
+    set(unit ${CMAKE_CURRENT_BINARY_DIR}/${target}_${stem}_${pass}.cpp)
+    file(CONFIGURE OUTPUT ${unit} CONTENT
+"// Made by npu_add_kernel from ${stem}.
+#include \"npu/entry.hpp\"
+
+${renames}#include \"${path}\"
+${exports}" @ONLY)
+    target_sources(${target} PRIVATE ${unit})
+    set_source_files_properties(${unit} PROPERTIES
+      COMPILE_OPTIONS "${NPU_KERNEL_OPTIONS};${NPU_PASS_OPTIONS_${pass}}"
+      OBJECT_DEPENDS ${path})
+  endforeach()
+  foreach(name ${ARG_ENTRIES})
+    foreach(pass vector cube)
+      if(pass IN_LIST passes_${ARG_CORE})
+        set(${pass} "&${name}__${pass}_pass")
+      else()
+        set(${pass} "nullptr")
+      endif()
+    endforeach()
+    string(APPEND table
+      "extern const __attribute__((visibility(\"default\"))) npuKernel npu_kernel_${name};\n"
+      "const npuKernel npu_kernel_${name} = {\"${name}\", ${vector}, ${cube}};\n")
+  endforeach()
+  set(unit ${CMAKE_CURRENT_BINARY_DIR}/${target}_${stem}_table.cpp)
+  file(CONFIGURE OUTPUT ${unit} CONTENT "${table}}\n" @ONLY)
+  target_sources(${target} PRIVATE ${unit})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/csrc/include/compat/device)
+endfunction()
+

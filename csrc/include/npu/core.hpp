@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "npu/arch.hpp"
+#include "npu/instruction.hpp"
+
+namespace npu {
+
+class InstructionObserver;
+struct Core;
+
+/// Who takes part in a SYNCALL.
+enum class SyncGroup : uint8_t { kVectorCores, kCubeCores, kAllCores };
+
+/// Set of cores that a cross-core flag reaches; the values are the mode field of ffts_cross_core_sync.
+enum class FlagScope : uint8_t { kAllBlocks = 0, kVectorSubBlocks = 1, kBlockGroup = 2 };
+
+/// What a core asks of whoever runs it. Implemented by the runtime; every call may switch to another core or throw.
+class CoreScheduler {
+ public:
+  /// Sets cross-core flag id for the cores in scope.
+  virtual void SetCrossCoreFlag(Core& core, FlagScope scope, int id) = 0;
+  /// Returns once cross-core flag id of this core is set, and takes one count off it.
+  virtual void WaitCrossCoreFlag(Core& core, int id) = 0;
+  /// Returns once every core of group has arrived.
+  virtual void SyncAll(Core& core, SyncGroup group) = 0;
+  /// Lets other cores run; where says what the core polls ("dcci", "TTEST").
+  virtual void Yield(Core& core, const char* where) = 0;
+  /// Looks for an interrupt. Called every kPollInterval instructions.
+  virtual void Poll(Core& core) = 0;
+
+ protected:
+  ~CoreScheduler() = default;
+};
+
+inline constexpr uint64_t kPollInterval = 16;  // instructions
+
+/// One emulated AI core while it runs one block of a kernel.
+struct Core {
+  CoreScheduler* scheduler = nullptr;
+  InstructionObserver* observer = nullptr;  // null unless somebody listens
+  const Arch* arch = nullptr;
+  const char* kernel = nullptr;
+  CoreType type = CoreType::kVector;
+  bool check_limits = true;    // NPU_CHECK is not off
+  bool allow_float64 = false;  // the launch asked for the float64 extension
+  uint32_t block_idx = 0;
+  uint32_t block_num = 0;
+  uint32_t sub_block_id = 0;
+  uint32_t sub_block_num = 1;
+  uint64_t instruction = 0;                        // instructions of this block so far
+  std::byte* scratchpad[kOnChipSpaces] = {};       // base of each space, arch->capacity bytes
+  uint8_t flags[kPipes][kPipes][kEventIds] = {};   // set_flag counts, [source][destination][id]
+};
+
+/// The core whose kernel this thread runs; null outside a kernel. Lives in libnpu_runtime.so alone: a variable of a
+/// header becomes two once a kernel library is built with hidden visibility.
+extern __attribute__((visibility("default"))) __thread Core* current_core;
+
+}  // namespace npu

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "npu/arch.hpp"
+
+namespace npu {
+
+/// Execution queues of a core. The values are those of the PIPE_ constants that kernels pass.
+enum class Pipe : uint8_t { kS, kV, kM, kMte1, kMte2, kMte3, kFix, kAll };
+inline constexpr int kPipes = 7;  // kAll is a wildcard, not a queue
+
+inline const char* PipeName(Pipe pipe) {
+  constexpr const char* kNames[] = {"PIPE_S",    "PIPE_V",    "PIPE_M",   "PIPE_MTE1",
+                                    "PIPE_MTE2", "PIPE_MTE3", "PIPE_FIX", "PIPE_ALL"};
+  return kNames[static_cast<int>(pipe)];
+}
+
+/// Bytes that an instruction touches: rows of row_bytes, the first at begin, pitch_bytes apart.
+struct Access {
+  Space space;
+  bool is_write;
+  const void* begin;
+  size_t rows;
+  size_t row_bytes;
+  size_t pitch_bytes;
+};
+
+/// What an instruction does in all: elements it computes or moves, bytes it moves to or from GM, multiply-adds.
+struct Work {
+  uint64_t elements = 0;
+  uint64_t bytes = 0;
+  uint64_t macs = 0;
+};
+
+/// One executed instruction, as an observer sees it. Valid during the call only.
+struct Instruction {
+  const char* name;
+  Pipe pipe;
+  const void* call_site;  // return address in the kernel
+  Work work = {};
+  const Access* accesses = nullptr;
+  size_t access_count = 0;
+};
+
+}  // namespace npu
