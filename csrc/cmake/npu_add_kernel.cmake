@@ -38,7 +38,7 @@ function(npu_add_kernel target source)
       string(APPEND renames "#define ${name} ${name}__${pass}\n")
       string(APPEND exports
         "extern \"C\" const npuKernelPass ${name}__${pass}_pass;\n"
-        "constinit const npuKernelPass ${name}__${pass}_pass = npu::Entry<&${name}__${pass}>::kPass;\n")
+        "const npuKernelPass ${name}__${pass}_pass = npu::Entry<&${name}__${pass}>::kPass;\n")
       string(APPEND table "extern const npuKernelPass ${name}__${pass}_pass;\n")
     endforeach()
     set(unit ${CMAKE_CURRENT_BINARY_DIR}/${target}_${stem}_${pass}.cpp)

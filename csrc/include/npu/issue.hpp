@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+
+#include "npu/core.hpp"
+#include "npu/error.hpp"
+#include "npu/observer.hpp"
+
+namespace npu {
+
+/// The core that runs the calling kernel; a fault outside of one.
+inline Core& RunningCore(const char* op) {
+  Core* core = current_core;
+  if (__builtin_expect(core == nullptr, 0)) {
+    RaiseFault(op, "a call from a kernel that was launched", "a call from host code");
+  }
+  return *core;
+}
+
+/// Counts one instruction, and every kPollInterval of them looks for an interrupt.
+inline void CountInstruction(Core& core) {
+  if (__builtin_expect(++core.instruction % kPollInterval == 0, 0)) core.scheduler->Poll(core);
+}
+
+/// Stands behind the call of an instruction's out-of-line body. Without it the last call of a kernel becomes a jump,
+/// and the return address that names the line of the call is the caller's.
+[[gnu::always_inline]] inline void KeepCallSite() { asm volatile(""); }
+
+/// The one door through which an instruction passes. operands(report) calls report(work, accesses...) and is
+/// evaluated only when somebody listens; execute does the work.
+template <class Operands, class Execute>
+inline void Issue(const char* name, Pipe pipe, const void* call_site, Operands&& operands,
+                  Execute&& execute) {
+  Core& core = RunningCore(name);
+  CountInstruction(core);
+  if (__builtin_expect(core.observer != nullptr, 0)) {
+    operands([&](const Work& work, auto... accesses) {
+      const Access list[] = {accesses...};
+      core.observer->OnInstruction(core, {name, pipe, call_site, work, list, sizeof...(accesses)});
+    });
+  }
+  std::forward<Execute>(execute)();
+}
+
+}  // namespace npu

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "npu/half.hpp"
+
+/// Loops over contiguous elements, on the compiler's vector types: no intrinsics header, which would cost a JIT
+/// compile a second.
+namespace npu::simd {
+
+inline constexpr int kLanes = 8;
+using Float = float __attribute__((vector_size(4 * kLanes)));
+using Int = int32_t __attribute__((vector_size(4 * kLanes)));
+using Uint = uint32_t __attribute__((vector_size(4 * kLanes)));
+using Uint16 = uint16_t __attribute__((vector_size(2 * kLanes)));
+
+template <class T>
+inline constexpr bool kIsHalf = std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t>;
+
+/// Type in which an element of type T is computed: float for the 16-bit floats, whose result is then rounded once.
+template <class T>
+using Compute = std::conditional_t<kIsHalf<T>, float, T>;
+
+namespace detail {
+
+/// Lanes of a where mask is all ones, else of b.
+inline Uint Select(Uint mask, Uint a, Uint b) { return (mask & a) | (~mask & b); }
+
+inline Float WidenHalf(Uint16 half_bits) {
+#if defined(__F16C__)
+  return (Float)__builtin_ia32_vcvtph2ps256((short __attribute__((vector_size(16))))half_bits);
+#else
+  const Uint bits = __builtin_convertvector(half_bits, Uint);
+  const Uint sign = (bits & 0x8000u) << 16;
+  const Uint magnitude = bits & 0x7fffu;
+  const Uint normal = (magnitude << 13) + (112u << 23);
+  const Uint special = (magnitude << 13) | (255u << 23) |
+                       Select((Uint)(magnitude > 0x7c00u), Uint{} + 0x400000u, Uint{});  // quiet NaN
+  const Uint subnormal = (Uint)(__builtin_convertvector((Int)magnitude, Float) * 0x1p-24f);
+  Uint wide = Select((Uint)(magnitude >= 0x7c00u), special, normal);
+  wide = Select((Uint)(magnitude < 0x400u), subnormal, wide);
+  return (Float)(wide | sign);
+#endif
+}
+
+inline Uint16 NarrowHalf(Float value) {
+#if defined(__F16C__)
+  return (Uint16)__builtin_ia32_vcvtps2ph256(value, 0);  // 0: to nearest even
+#else
+  const Uint bits = (Uint)value;
+  const Uint sign = (bits >> 16) & 0x8000u;
+  const Uint magnitude = bits & 0x7fffffffu;
+  // Normal results: add half a unit less one, plus the parity of the last kept bit; a carry moves the exponent.
+  const Uint normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
+  // Below 2^-14 a float addition rounds to multiples of 2^-24, which are the subnormal steps.
+  const Uint subnormal = (Uint)((Float)magnitude + 0.5f) - (126u << 23);
+  const Uint nan = 0x7e00u | ((magnitude >> 13) & 0x3ffu);
+  Uint narrow = Select((Uint)(magnitude < (113u << 23)), subnormal, normal);
+  narrow = Select((Uint)(magnitude >= 0x477ff000u), Uint{} + 0x7c00u, narrow);  // 65520 and above
+  narrow = Select((Uint)(magnitude > 0x7f800000u), nan, narrow);
+  return __builtin_convertvector(narrow | sign, Uint16);
+#endif
+}
+
+inline Float WidenBfloat16(Uint16 bits) { return (Float)(__builtin_convertvector(bits, Uint) << 16); }
+
+inline Uint16 NarrowBfloat16(Float value) {
+  const Uint bits = (Uint)value;
+  const Uint rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  const Uint nan = (bits >> 16) | 0x40u;
+  return __builtin_convertvector(Select((Uint)(value != value), nan, rounded), Uint16);
+}
+
+}  // namespace detail
+
+/// kLanes elements at from, as floats.
+template <class T>
+inline Float LoadFloat(const T* from) {
+  if constexpr (kIsHalf<T>) {
+    Uint16 bits;
+    std::memcpy(&bits, from, sizeof(bits));
+    if constexpr (std::is_same_v<T, half>) return detail::WidenHalf(bits);
+    return detail::WidenBfloat16(bits);
+  } else {
+    static_assert(std::is_same_v<T, float>, "LoadFloat reads half, bfloat16_t and float");
+    Float value;
+    std::memcpy(&value, from, sizeof(value));
+    return value;
+  }
+}
+
+/// Stores kLanes floats at to, each rounded to nearest even.
+template <class T>
+inline void StoreFloat(T* to, Float value) {
+  if constexpr (kIsHalf<T>) {
+    Uint16 bits;
+    if constexpr (std::is_same_v<T, half>) {
+      bits = detail::NarrowHalf(value);
+    } else {
+      bits = detail::NarrowBfloat16(value);
+    }
+    std::memcpy(to, &bits, sizeof(bits));
+  } else {
+    static_assert(std::is_same_v<T, float>, "StoreFloat writes half, bfloat16_t and float");
+    std::memcpy(to, &value, sizeof(value));
+  }
+}
+
+namespace detail {
+
+/// to[i] = f(from[i]...) for kLanes elements, computed in float.
+template <class F, class To, class... From>
+inline void MapLanes(const F& f, To* to, const From*... from) {
+  StoreFloat(to, f(LoadFloat(from)...));
+}
+
+/// A copy of count < kLanes elements with zeros behind them.
+template <class T>
+struct Padded {
+  T lanes[kLanes];
+  Padded(const T* from, size_t count) {
+    std::memset(static_cast<void*>(lanes), 0, sizeof(lanes));
+    std::memcpy(static_cast<void*>(lanes), from, count * sizeof(T));
+  }
+};
+
+/// The same for the last count < kLanes elements: same code, same bits.
+template <class F, class To, class... From>
+inline void MapTail(const F& f, size_t count, To* to, const From*... from) {
+  To result[kLanes];
+  MapLanes(f, result, Padded<From>(from, count).lanes...);
+  std::memcpy(static_cast<void*>(to), result, count * sizeof(To));
+}
+
+}  // namespace detail
+
+/// to[i] = f(from[i]...) for i < count. f works on scalars and on Float; to may equal a source.
+/// 16-bit floats are computed in float and rounded once.
+template <class F, class To, class... From>
+inline void Map(const F& f, size_t count, To* to, const From*... from) {
+  if constexpr (kIsHalf<To> || (kIsHalf<From> || ...)) {
+    size_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) detail::MapLanes(f, to + i, from + i...);
+    if (i < count) detail::MapTail(f, count - i, to + i, from + i...);
+  } else {
+#pragma GCC ivdep
+    for (size_t i = 0; i < count; ++i) to[i] = f(from[i]...);
+  }
+}
+
+struct Add {
+  template <class T>
+  T operator()(T a, T b) const {
+    // Integers wrap, as on the chip; in C++ only unsigned ones may.
+    if constexpr (std::is_integral_v<T>) {
+      using U = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+struct Identity {
+  template <class T>
+  T operator()(T a) const {
+    return a;
+  }
+};
+
+/// Fills: a function of no operand.
+template <class T>
+struct Constant {
+  T value;
+  T operator()() const { return value; }
+};
+
+/// to[i] = f() for i < count.
+template <class T>
+inline void Map(const Constant<T>& f, size_t count, T* to) {
+  for (size_t i = 0; i < count; ++i) to[i] = f.value;
+}
+
+}  // namespace npu::simd

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+#include "npu/issue.hpp"
+#include "pto/tile.hpp"
+
+/// Rules of the chip that an instruction's operands must keep. Each fault names the instruction and both values.
+namespace pto::detail {
+
+/// Sets of element types.
+enum TypeSet : uint32_t {
+  kInt8 = 1 << 0,
+  kUint8 = 1 << 1,
+  kInt16 = 1 << 2,
+  kUint16 = 1 << 3,
+  kInt32 = 1 << 4,
+  kUint32 = 1 << 5,
+  kInt64 = 1 << 6,
+  kUint64 = 1 << 7,
+  kHalf = 1 << 8,
+  kBfloat16 = 1 << 9,
+  kFloat = 1 << 10,
+  kDouble = 1 << 11,
+};
+
+template <class T>
+inline constexpr uint32_t kTypeBit = 0;
+template <>
+inline constexpr uint32_t kTypeBit<int8_t> = kInt8;
+template <>
+inline constexpr uint32_t kTypeBit<uint8_t> = kUint8;
+template <>
+inline constexpr uint32_t kTypeBit<int16_t> = kInt16;
+template <>
+inline constexpr uint32_t kTypeBit<uint16_t> = kUint16;
+template <>
+inline constexpr uint32_t kTypeBit<int32_t> = kInt32;
+template <>
+inline constexpr uint32_t kTypeBit<uint32_t> = kUint32;
+template <>
+inline constexpr uint32_t kTypeBit<int64_t> = kInt64;
+template <>
+inline constexpr uint32_t kTypeBit<uint64_t> = kUint64;
+template <>
+inline constexpr uint32_t kTypeBit<half> = kHalf;
+template <>
+inline constexpr uint32_t kTypeBit<bfloat16_t> = kBfloat16;
+template <>
+inline constexpr uint32_t kTypeBit<float> = kFloat;
+template <>
+inline constexpr uint32_t kTypeBit<double> = kDouble;
+
+/// Element types of an instruction, by generation.
+struct TypeRule {
+  uint32_t a3;
+  uint32_t a5;
+};
+
+/// "int16, int32, half or float".
+inline std::string TypeNames(uint32_t set) {
+  constexpr const char* kNames[] = {"int8",  "uint8", "int16",  "uint16", "int32",    "uint32",
+                                    "int64", "uint64", "half",  "bfloat16", "float", "double"};
+  std::string text;
+  for (int i = 0; i < 12; ++i) {
+    if ((set >> i & 1) == 0) continue;
+    const bool last = (set >> i) == 1;
+    if (!text.empty()) text += last ? " or " : ", ";
+    text += kNames[i];
+  }
+  return text;
+}
+
+/// Faults unless the running SoC computes op on elements of type T. double is an extension that a launch asks for.
+template <class T>
+inline void CheckType(const npu::Core& core, const char* op, TypeRule rule) {
+  if (!core.check_limits) return;
+  const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
+  if (__builtin_expect((kTypeBit<T> & allowed) != 0, 1)) return;
+  if (kTypeBit<T> == kDouble && core.allow_float64) return;
+  npu::RaiseFault(op, "elements of type " + TypeNames(allowed) + " on " + core.arch->soc,
+                  kTypeName<T>);
+}
+
+/// "Vec float tile of 16x64".
+template <class TileT>
+std::string Describe() {
+  constexpr const char* kKinds[] = {"Vec", "Mat", "Left", "Right", "Acc", "Bias", "Scaling"};
+  std::ostringstream text;
+  text << kKinds[static_cast<int>(TileT::Loc)] << " " << kTypeName<typename TileT::DType> << " tile of "
+       << TileT::Rows << "x" << TileT::Cols;
+  return text.str();
+}
+
+/// Faults unless tile has an address and a valid region within its extent. operand names the tile in the message.
+template <class TileT>
+inline void CheckTile(const npu::Core& core, const char* op, const char* operand, const TileT& tile) {
+  if (__builtin_expect(tile.data() == nullptr, 0)) {
+    npu::RaiseFault(op, std::string(operand) + " with an address from TASSIGN",
+                    "a " + Describe<TileT>() + " without one");
+  }
+  const int rows = tile.GetValidRow();
+  const int cols = tile.GetValidCol();
+  const bool inside = rows >= 0 && cols >= 0 && rows <= TileT::Rows && cols <= TileT::Cols;
+  if (__builtin_expect(!inside && core.check_limits, 0)) {
+    std::ostringstream expected;
+    expected << "a valid region of " << operand << " from 0x0 to " << TileT::Rows << "x" << TileT::Cols;
+    npu::RaiseFault(op, expected.str(), std::to_string(rows) + "x" + std::to_string(cols));
+  }
+}
+
+/// Faults unless src has the valid shape of dst.
+template <class Dst, class Src>
+inline void CheckSameValidShape(const npu::Core& core, const char* op, const char* operand, const Dst& dst,
+                                const Src& src) {
+  const bool same = src.GetValidRow() == dst.GetValidRow() && src.GetValidCol() == dst.GetValidCol();
+  if (__builtin_expect(same || !core.check_limits, 1)) return;
+  std::ostringstream expected, got;
+  expected << operand << " of valid shape " << dst.GetValidRow() << "x" << dst.GetValidCol()
+           << " (that of dst)";
+  got << src.GetValidRow() << "x" << src.GetValidCol();
+  npu::RaiseFault(op, expected.str(), got.str());
+}
+
+}  // namespace pto::detail

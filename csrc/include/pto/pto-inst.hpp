@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instruction layer: everything that a tile kernel includes.
+#pragma once
+
+#include "pto/global_tensor.hpp"
+#include "pto/instr/convert.hpp"
+#include "pto/instr/elementwise.hpp"
+#include "pto/instr/memory.hpp"
+#include "pto/instr/reduce.hpp"
+#include "pto/sync.hpp"
+#include "pto/tile.hpp"
+#include "pto/types.hpp"

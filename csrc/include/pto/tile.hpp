@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "npu/issue.hpp"
+#include "pto/types.hpp"
+
+namespace pto {
+
+/// The on-chip space of a kind of tile.
+constexpr npu::Space SpaceOf(TileType type) {
+  switch (type) {
+    case TileType::Vec: return npu::Space::kUb;
+    case TileType::Mat: return npu::Space::kL1;
+    case TileType::Left: return npu::Space::kL0A;
+    case TileType::Right: return npu::Space::kL0B;
+    case TileType::Acc: return npu::Space::kL0C;
+    case TileType::Bias: return npu::Space::kBias;
+    default: return npu::Space::kFix;
+  }
+}
+
+namespace detail {
+
+/// One valid dimension of a tile: a constant, or a number in the object when kValid is DYNAMIC.
+template <int kValid, int kTag>
+struct ValidDim {
+  static constexpr int Get() { return kValid; }
+  void Set(int) {}
+};
+template <int kTag>
+struct ValidDim<DYNAMIC, kTag> {
+  int value = 0;
+  int Get() const { return value; }
+  void Set(int new_value) { value = new_value; }
+};
+
+}  // namespace detail
+
+/// A two-dimensional block of on-chip memory: a typed address and a valid region. Copies name the same memory.
+///   T                  element type
+///   Rows, Cols         extent in elements; the contiguous dimension is a multiple of 32 bytes
+///   RowValid, ColValid valid region, DYNAMIC where the constructor or SetValid... gives it
+/// Source: PTO ISA, Tile.
+template <TileType Loc_, class T, int Rows_, int Cols_, BLayout BFractal_ = BLayout::RowMajor,
+          int RowValid_ = Rows_, int ColValid_ = Cols_, SLayout SFractal_ = SLayout::NoneBox,
+          int SFractalSize_ = 512, PadValue PadVal_ = PadValue::Null,
+          CompactMode Compact_ = CompactMode::Null>
+class Tile {
+ public:
+  using DType = T;
+  using TileDType = T*;
+
+  static constexpr TileType Loc = Loc_;
+  static constexpr int Rows = Rows_;
+  static constexpr int Cols = Cols_;
+  static constexpr BLayout BFractal = BFractal_;
+  static constexpr SLayout SFractal = SFractal_;
+  static constexpr int SFractalSize = SFractalSize_;
+  static constexpr PadValue PadVal = PadVal_;
+  static constexpr CompactMode Compact = Compact_;
+  static constexpr int ValidRow = RowValid_;
+  static constexpr int ValidCol = ColValid_;
+  static constexpr int Numel = Rows * Cols;
+  static constexpr bool isRowMajor = BFractal == BLayout::RowMajor;
+  static constexpr bool isBoxedLayout = SFractal != SLayout::NoneBox;
+  static constexpr int RowStride = isRowMajor ? Cols : 1;
+  static constexpr int ColStride = isRowMajor ? 1 : Rows;
+
+  static_assert(Rows > 0 && Cols > 0, "Tile: expected positive Rows and Cols");
+  static_assert(RowValid_ <= Rows && ColValid_ <= Cols, "Tile: expected a valid region within Rows x Cols");
+  static_assert(isBoxedLayout || (isRowMajor ? Cols : Rows) * sizeof(T) % npu::kTileAlignment == 0,
+                "Tile: expected rows (columns if ColMajor) of a multiple of 32 bytes");
+
+  Tile() = default;
+
+  /// Both dynamic dimensions, rows first.
+  Tile(int valid_row, int valid_col) {
+    static_assert(RowValid_ == DYNAMIC && ColValid_ == DYNAMIC,
+                  "Tile: expected as many arguments as dynamic valid dimensions");
+    SetValidShape(valid_row, valid_col);
+  }
+
+  /// The only dynamic dimension.
+  explicit Tile(int valid) {
+    static_assert((RowValid_ == DYNAMIC) != (ColValid_ == DYNAMIC),
+                  "Tile: expected as many arguments as dynamic valid dimensions");
+    SetValidShape(valid, valid);
+  }
+
+  constexpr int GetValidRow() const { return valid_row_.Get(); }
+  constexpr int GetValidCol() const { return valid_col_.Get(); }
+  void SetValidRow(int valid_row) { valid_row_.Set(valid_row); }
+  void SetValidCol(int valid_col) { valid_col_.Set(valid_col); }
+  void SetValidShape(int valid_row, int valid_col) {
+    SetValidRow(valid_row);
+    SetValidCol(valid_col);
+  }
+
+  /// Address that TASSIGN gave. Const access yields a writable address too: a tile is a handle.
+  TileDType& data() { return data_; }
+  const TileDType& data() const { return data_; }
+
+  /// Reads or writes the element at offset, counted in memory order; on the chip a transfer of the scalar pipe.
+  T GetValue(uint32_t offset) const { return data_[offset]; }
+  void SetValue(uint32_t offset, T value) { data_[offset] = value; }
+
+ private:
+  T* data_ = nullptr;
+  [[no_unique_address]] detail::ValidDim<RowValid_, 0> valid_row_;
+  [[no_unique_address]] detail::ValidDim<ColValid_, 1> valid_col_;
+};
+
+}  // namespace pto

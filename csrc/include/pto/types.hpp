@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "npu/half.hpp"
+#include "npu/instruction.hpp"
+
+// What the chip's compiler spells as address spaces and function kinds. On the host all memory is one.
+#define __gm__
+#define __ubuf__
+#define __cbuf__
+#define __ca__
+#define __cb__
+#define __cc__
+#define __fbuf__
+#define __biasbuf__
+#define __in__
+#define __out__
+#define __tf__
+#define AICORE
+#define __aicore__
+#define __global__
+#define GM_ADDR __gm__ uint8_t*
+
+/// Pipes of a core, for set_flag, wait_flag and pipe_barrier.
+enum pipe_t {
+  PIPE_S = static_cast<int>(npu::Pipe::kS),
+  PIPE_V = static_cast<int>(npu::Pipe::kV),
+  PIPE_M = static_cast<int>(npu::Pipe::kM),
+  PIPE_MTE1 = static_cast<int>(npu::Pipe::kMte1),
+  PIPE_MTE2 = static_cast<int>(npu::Pipe::kMte2),
+  PIPE_MTE3 = static_cast<int>(npu::Pipe::kMte3),
+  PIPE_FIX = static_cast<int>(npu::Pipe::kFix),
+  PIPE_ALL = static_cast<int>(npu::Pipe::kAll),
+};
+
+/// Event ids of a pair of pipes. Kernels cast integers to it.
+enum event_t : int {
+  EVENT_ID0,
+  EVENT_ID1,
+  EVENT_ID2,
+  EVENT_ID3,
+  EVENT_ID4,
+  EVENT_ID5,
+  EVENT_ID6,
+  EVENT_ID7,
+};
+
+namespace pto {
+
+inline constexpr int DYNAMIC = -1;  // a dimension that is given at run time
+
+enum class TileType : uint8_t { Vec, Mat, Left, Right, Acc, Bias, Scaling };
+enum class BLayout : uint8_t { RowMajor, ColMajor };
+enum class SLayout : uint8_t { NoneBox, RowMajor, ColMajor };
+enum class PadValue : uint64_t { Null, Zero, Max, Min };
+enum class CompactMode : uint8_t { Null, Normal, RowPlusOne, RowAlignedPadding };
+enum class Layout : uint8_t { ND, DN, NZ };
+
+enum class RoundMode : uint8_t {
+  CAST_NONE,
+  CAST_RINT,   // to nearest, ties to even
+  CAST_ROUND,  // to nearest, ties away from zero
+  CAST_FLOOR,
+  CAST_CEIL,
+  CAST_TRUNC,
+  CAST_ODD,
+};
+enum class SaturationMode : uint8_t { ON, OFF };
+
+enum class SyncCoreType : uint8_t { AIVOnly, AICOnly, Mix };
+
+/// What an instruction returns, for Event objects to record.
+struct RecordEvent {};
+
+/// Name of an element type in messages.
+template <class T>
+inline constexpr const char* kTypeName = "an unknown type";
+template <>
+inline constexpr const char* kTypeName<int8_t> = "int8";
+template <>
+inline constexpr const char* kTypeName<uint8_t> = "uint8";
+template <>
+inline constexpr const char* kTypeName<int16_t> = "int16";
+template <>
+inline constexpr const char* kTypeName<uint16_t> = "uint16";
+template <>
+inline constexpr const char* kTypeName<int32_t> = "int32";
+template <>
+inline constexpr const char* kTypeName<uint32_t> = "uint32";
+template <>
+inline constexpr const char* kTypeName<int64_t> = "int64";
+template <>
+inline constexpr const char* kTypeName<uint64_t> = "uint64";
+template <>
+inline constexpr const char* kTypeName<half> = "half";
+template <>
+inline constexpr const char* kTypeName<bfloat16_t> = "bfloat16";
+template <>
+inline constexpr const char* kTypeName<float> = "float";
+template <>
+inline constexpr const char* kTypeName<double> = "double";
+
+}  // namespace pto
