@@ -3,7 +3,7 @@
 add_compile_options(
   -Wall -Wextra
   "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/="
-  "-ffile-prefix-map=${CMAKE_BINARY_DIR}/=build/"
+  "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build"
 )
 if(NPU_SANITIZE)
   add_compile_options(-fsanitize=${NPU_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+# make demo | test | bench | lint | wheel | clean: each sets up what it needs in .venv first.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 1); if [ $$n -gt 2 ]; then echo 2; else echo $$n; fi)
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+CTEST := $(VENV)/bin/ctest --output-on-failure --no-tests=error --parallel $(JOBS)
+LIBRARIES := $(PY) setup.py --quiet build_ext --inplace
+
+# The environment sees its own packages only.
+unexport PYTHONPATH PYTHONHOME
+export PYTHONNOUSERSITE := 1
+export NPU_BUILD_JOBS := $(JOBS)
+
+.PHONY: help demo test bench lint wheel clean distclean machine build packages \
+        test-cpp test-python test-asan test-tsan test-layering test-packaging
+.NOTPARALLEL:
+
+help:
+	@echo "make demo    train a small net on npu with torch.ops.npu.my_add"
+	@echo "make test    build, run the C++ tests (also under the sanitizers) and the Python tests"
+	@echo "             parts: test-cpp test-asan test-tsan test-python test-layering test-packaging"
+	@echo "make bench   time operators on npu beside torch on CPU"
+	@echo "make lint    formatters, linters and type checker over all files"
+	@echo "make wheel   dist/*.whl with kernels for all levels of the architecture"
+	@echo "make clean   remove what was built; make distclean removes .venv, too"
+
+# --- environments: one stamp per requirements file -----------------------------------------------
+machine:
+	@sh tools/check_machine.sh "$(PYTHON)"
+
+$(VENV)/.made: | machine
+	@echo "make: making $(VENV)"
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.%: tools/requirements/%.txt tools/requirements/build.txt $(VENV)/.made
+	@echo "make: installing tools/requirements/$*.txt into $(VENV)"
+	@$(PIP_INSTALL) -r $<
+	@touch $@
+
+# --- libraries, in place ---------------------------------------------------------------------------
+build: $(VENV)/.build | machine
+	@$(LIBRARIES)
+
+# What makes the entry point torch.backends known; the libraries stay in place.
+$(VENV)/.packages: setup.py pyproject.toml $(VENV)/.build
+	@$(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+packages: build $(VENV)/.packages
+
+# --- what users run --------------------------------------------------------------------------------
+demo: $(VENV)/.demo packages
+	$(PY) examples/demo.py
+
+bench: $(VENV)/.demo packages
+	$(PY) -m bench.run --output bench/results.json
+
+test: test-layering test-cpp test-asan test-tsan test-python
+
+test-layering: $(VENV)/.test
+	$(PY) -m unittest test.test_layering
+
+test-cpp: export NPU_CMAKE_ARGS := -DNPU_BUILD_TESTS=ON
+test-cpp: $(VENV)/.test | machine
+	@$(LIBRARIES)
+	$(CTEST) --test-dir build/dev
+
+test-python: $(VENV)/.test $(VENV)/.demo packages
+	$(PY) -m pytest -q
+
+sanitized = $(VENV)/bin/cmake -S . -B build/$(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/bin/ninja \
+  -DPython3_EXECUTABLE=$(CURDIR)/$(PY) -DNPU_PACKAGE_DIR=$(CURDIR)/build/$(1)/packages \
+  -DNPU_BUILD_TORCH=OFF -DNPU_BUILD_TESTS=ON -DNPU_SANITIZE=$(2) --log-level=WARNING
+test-asan: $(VENV)/.test | machine
+	@$(call sanitized,asan,address$(comma)undefined)
+	@$(VENV)/bin/cmake --build build/asan --parallel $(JOBS)
+	$(CTEST) --test-dir build/asan
+
+test-tsan: $(VENV)/.test | machine
+	@$(call sanitized,tsan,thread)
+	@$(VENV)/bin/cmake --build build/tsan --parallel $(JOBS)
+	$(CTEST) --test-dir build/tsan --label-regex threaded
+
+comma := ,
+
+# Installs the wheel of all levels, and what other ways of installing make, into environments of its own.
+test-packaging: $(VENV)/.test packages wheel
+	NPU_TEST_PACKAGING=full $(PY) -m pytest -q test/packaging
+
+lint: $(VENV)/.lint $(VENV)/.test $(VENV)/.demo test-cpp
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/pre-commit run --all-files
+
+wheel: $(VENV)/.build | machine
+	@rm -rf dist
+	$(PY) setup.py --quiet bdist_wheel
+	@ls dist/*.whl
+
+clean:
+	rm -rf build dist npu_backend/lib op_extension/lib op_extension/include *.egg-info
+	rm -f $(VENV)/.packages
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the packages npu_backend and op_extension; CMake makes the libraries in them.
+
+Environment variables:
+    NPU_BUILD_JOBS: compile jobs, 2 when unset.
+    NPU_CMAKE_ARGS: further arguments of CMake's configure step.
+    NPU_ISA_LEVELS: levels that kernels are built for; when unset, all of the architecture for a
+        wheel and the machine's own for an in-place build.
+    NPU_WHEEL_FROM_INPLACE: 1 puts the libraries of the in-place build into the wheel.
+"""
+
+import importlib.metadata
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parent
+PACKAGES = ("npu_backend", "op_extension")
+ISA_LEVELS = {"x86_64": "x86-64-v2;x86-64-v3;x86-64-v4"}
+
+
+def torch_version() -> str:
+    """Version of the installed torch, without its build label."""
+    try:
+        return importlib.metadata.version("torch").split("+")[0]
+    except importlib.metadata.PackageNotFoundError:
+        sys.exit(
+            "op_extension: expected torch in the environment that builds (the libraries only fit "
+            "the torch they were built with), got none; install torch==2.13.0 first, then run: "
+            "pip install setuptools wheel cmake ninja && pip install --no-build-isolation ."
+        )
+
+
+def tool(name: str) -> str | None:
+    """Path of a program, of this environment first."""
+    scripts = sysconfig.get_path("scripts")
+    return shutil.which(name, path=scripts) or shutil.which(name)
+
+
+class BuildPackages(build_py):
+    """Copies the Python files and, with them, what C++ code is compiled against."""
+
+    def run(self) -> None:
+        """Copies into a folder that holds nothing from an earlier build."""
+        if self.editable_mode:
+            super().run()
+            return
+        shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+        include = Path(self.build_lib, "op_extension", "include")
+        shutil.copytree(ROOT / "csrc" / "include", include, dirs_exist_ok=True)
+        shutil.copy2(ROOT / "csrc" / "runtime" / "npu_runtime.h", include)
+
+
+class BuildLibraries(build_ext):
+    """Runs CMake: into the source tree for an in-place build, else into the wheel's folder."""
+
+    def run(self) -> None:
+        """Builds, and copies the libraries where they are not built in place."""
+        from_inplace = os.environ.get("NPU_WHEEL_FROM_INPLACE") == "1"
+        if self.inplace or from_inplace:
+            folder, packages = ROOT / "build" / "dev", ROOT
+            levels = "native"
+        else:
+            folder = ROOT / "build" / "wheel"
+            packages = folder / "packages"
+            levels = ISA_LEVELS.get(platform.machine(), "native")
+        self.cmake(folder, packages, os.environ.get("NPU_ISA_LEVELS", levels))
+        if self.inplace:
+            return
+        for package in PACKAGES:
+            target = Path(self.build_lib, package, "lib")
+            shutil.copytree(packages / package / "lib", target, dirs_exist_ok=True)
+
+    def cmake(self, folder: Path, packages: Path, levels: str) -> None:
+        """Configures when something about the configuration has changed, then builds."""
+        program, ninja = tool("cmake"), tool("ninja")
+        if program is None:
+            sys.exit(
+                "op_extension: expected cmake 3.18 or newer, got none; run: pip install cmake ninja"
+            )
+        configure = [program, "-S", str(ROOT), "-B", str(folder)]
+        configure += [
+            f"-DNPU_PACKAGE_DIR={packages}",
+            f"-DPython3_EXECUTABLE={sys.executable}",
+            f"-DNPU_ISA_LEVELS={levels}",
+        ]
+        if ninja is not None:
+            configure += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
+        configure += shlex.split(os.environ.get("NPU_CMAKE_ARGS", ""))
+        record = folder / "configured_with.txt"
+        wanted = [*configure, torch_version()]
+        # CMake remembers: fewer arguments than last time are the same configuration.
+        if not record.exists() or not set(wanted) <= set(record.read_text().splitlines()):
+            run([*configure, "--no-warn-unused-cli"])
+            record.write_text("\n".join(wanted))
+        run([program, "--build", str(folder), "--parallel", os.environ.get("NPU_BUILD_JOBS", "2")])
+
+    def get_outputs(self) -> list[str]:
+        """The libraries are copied by run(); setuptools has no list to keep of them."""
+        return []
+
+    def get_output_mapping(self) -> dict[str, str]:
+        """No file of an editable installation is made outside of the source tree."""
+        return {}
+
+
+def run(command: list[str]) -> None:
+    """Runs command; ends with its exit code when it fails."""
+    done = subprocess.run(command, check=False)
+    if done.returncode:
+        sys.exit(f"op_extension: {shlex.join(command[:3])} ... ended with {done.returncode}")
+
+
+setup(
+    packages=find_packages(include=[name + suffix for name in PACKAGES for suffix in ("", ".*")]),
+    package_data={name: ["py.typed", "*.pyi"] for name in PACKAGES},
+    # One extension without sources makes the wheel one for this Python and platform.
+    ext_modules=[Extension("npu_backend.lib", sources=[])],
+    cmdclass={"build_py": BuildPackages, "build_ext": BuildLibraries},
+    install_requires=[f"torch=={'.'.join(torch_version().split('.')[:2])}.*", "numpy"],
+)
