@@ -8,17 +8,17 @@ find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 execute_process(
   COMMAND ${Python3_EXECUTABLE} -c "import sysconfig; print(sysconfig.get_path('data'))"
-  OUTPUT_VARIABLE environment
-  OUTPUT_STRIP_TRAILING_WHITESPACE)
-set(NPU_GTEST_DIR
-    "${environment}/src/gtest_vendor"
-    CACHE PATH "Sources of GoogleTest")
+  OUTPUT_VARIABLE environment OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(NPU_GTEST_DIR "${environment}/src/gtest_vendor" CACHE PATH "Sources of GoogleTest")
 if(NOT EXISTS "${NPU_GTEST_DIR}/src/gtest-all.cc")
-  message(FATAL_ERROR "tests: expected the sources of GoogleTest in ${NPU_GTEST_DIR}, got no such folder; "
-                      "install them with: ${Python3_EXECUTABLE} -m pip install ros-gtest-vendor==1.15.1")
+  message(
+    FATAL_ERROR
+      "tests: expected the sources of GoogleTest in ${NPU_GTEST_DIR}, got no such folder; "
+      "install them with: ${Python3_EXECUTABLE} -m pip install ros-gtest-vendor==1.15.1")
 endif()
 
-add_library(npu_gtest STATIC "${NPU_GTEST_DIR}/src/gtest-all.cc" "${NPU_GTEST_DIR}/src/gtest_main.cc")
+add_library(npu_gtest STATIC "${NPU_GTEST_DIR}/src/gtest-all.cc"
+                             "${NPU_GTEST_DIR}/src/gtest_main.cc")
 target_include_directories(npu_gtest SYSTEM PUBLIC "${NPU_GTEST_DIR}/include")
 target_include_directories(npu_gtest PRIVATE "${NPU_GTEST_DIR}")
 target_compile_options(npu_gtest PRIVATE -O1 -w)
