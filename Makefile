@@ -89,7 +89,8 @@ comma := ,
 
 # Installs the wheel of all levels, and what other ways of installing make, into environments of its own.
 test-packaging: $(VENV)/.test packages wheel
-	NPU_TEST_PACKAGING=full $(PY) -m pytest -q test/packaging
+	NPU_TEST_WHEEL=$$(ls $(CURDIR)/dist/*.whl) \
+	  $(PY) -m pytest -q test/packaging test/packaging/install_ways.py
 
 lint: $(VENV)/.lint $(VENV)/.test $(VENV)/.demo test-cpp
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/pre-commit run --all-files

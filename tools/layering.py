@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# Rooms by folder; the longest match counts. A file can be a room, too: what others may see of a room.
+# Rooms by folder; the longest match counts. A file can be a room, too: what a room lets others see.
 ROOMS = {
     "csrc/include/npu": "npu",
     "csrc/include/npu/kernel.h": "kernel symbol",

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in the wheel."""
+
+import email
+import re
+import subprocess
+import sysconfig
+import unittest
+import zipfile
+from importlib.metadata import version
+
+from test.packaging.environment import ROOT, SITE_PACKAGES, scratch, wheel
+
+LIBRARIES = {
+    "npu_backend/lib/libnpu_runtime.so",
+    "npu_backend/lib/libnpu_backend.so",
+    "op_extension/lib/libop_extension.so",
+}
+
+
+class WheelTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.archive = zipfile.ZipFile(wheel())
+        cls.addClassCleanup(cls.archive.close)
+        cls.names = cls.archive.namelist()
+        (metadata,) = [name for name in cls.names if name.endswith(".dist-info/METADATA")]
+        cls.info = metadata.rpartition("/")[0]
+        cls.metadata = email.message_from_bytes(cls.archive.read(metadata))
+
+    def test_is_for_this_python_and_platform(self):
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        self.assertRegex(wheel().name, rf"^op_extension-[\d.]+-cp311-cp311-{platform}\.whl$")
+        self.assertIn("Root-Is-Purelib: false", self.archive.read(f"{self.info}/WHEEL").decode())
+
+    def test_requires_the_torch_it_was_built_with(self):
+        minor = ".".join(version("torch").split("+")[0].split(".")[:2])
+        self.assertEqual(
+            sorted(self.metadata.get_all("Requires-Dist")), ["numpy", f"torch=={minor}.*"]
+        )
+
+    def test_names_its_licence_and_holds_its_text(self):
+        self.assertEqual(self.metadata["License-Expression"], "Apache-2.0")
+        text = self.archive.read(f"{self.info}/licenses/LICENSE").decode()
+        self.assertEqual(text, (ROOT / "LICENSE").read_text(encoding="utf-8"))
+
+    def test_has_the_entry_point_of_the_device(self):
+        text = self.archive.read(f"{self.info}/entry_points.txt").decode()
+        self.assertRegex(text, r"(?m)^\[torch\.backends\]\nnpu = npu_backend:_autoload$")
+
+    def test_holds_libraries_headers_and_type_information(self):
+        headers = ROOT / "csrc" / "include"
+        expected = {
+            f"op_extension/include/{path.relative_to(headers).as_posix()}"
+            for path in headers.rglob("*")
+            if path.is_file()
+        }
+        self.assertGreater(len(expected), 10)
+        expected |= LIBRARIES | {"op_extension/include/npu_runtime.h"}
+        expected |= {"op_extension/py.typed", "npu_backend/py.typed"}
+        self.assertEqual(expected - set(self.names), set())
+
+    def test_holds_all_modules_and_nothing_else(self):
+        modules = {
+            path.relative_to(ROOT).as_posix()
+            for package in ("op_extension", "npu_backend")
+            for path in (ROOT / package).rglob("*.py")
+        }
+        self.assertEqual(modules - set(self.names), set())
+        top = {name.split("/")[0] for name in self.names}
+        self.assertEqual(top, {"op_extension", "npu_backend", self.info})
+        libraries = {name for name in self.names if name.endswith(".so")}
+        self.assertEqual(libraries - LIBRARIES, set())
+
+    def test_holds_no_path_of_the_machine_that_built_it(self):
+        paths = [f"{ROOT}/", f"{SITE_PACKAGES}/", f"{scratch()}/"]
+        for name in self.names:
+            content = self.archive.read(name)
+            for path in paths:
+                with self.subTest(name=name, path=path):
+                    self.assertNotIn(path.encode(), content)
+
+    def test_libraries_look_for_each_other_beside_themselves_only(self):
+        for name in sorted(LIBRARIES):
+            with self.subTest(name=name):
+                file = self.archive.extract(name, scratch() / "extracted")
+                command = ["readelf", "--dynamic", "--wide", file]
+                text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+                runpaths = re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", text)
+                for entry in ":".join(runpaths).split(":"):
+                    self.assertRegex(entry, r"^\$ORIGIN(/|$)")
+
+
+if __name__ == "__main__":
+    unittest.main()
