@@ -2,6 +2,8 @@
 """What is in the wheel."""
 
 import email
+import os
+import platform
 import re
 import subprocess
 import sysconfig
@@ -11,6 +13,7 @@ from importlib.metadata import version
 
 from test.packaging.environment import ROOT, SITE_PACKAGES, scratch, wheel
 
+KERNELS = re.compile(r"op_extension/lib/libop_kernels_[\w-]+\.so")
 LIBRARIES = {
     "npu_backend/lib/libnpu_runtime.so",
     "npu_backend/lib/libnpu_backend.so",
@@ -24,13 +27,14 @@ class WheelTest(unittest.TestCase):
         cls.archive = zipfile.ZipFile(wheel())
         cls.addClassCleanup(cls.archive.close)
         cls.names = cls.archive.namelist()
+        cls.libraries = [name for name in cls.names if name.endswith(".so")]
         (metadata,) = [name for name in cls.names if name.endswith(".dist-info/METADATA")]
         cls.info = metadata.rpartition("/")[0]
         cls.metadata = email.message_from_bytes(cls.archive.read(metadata))
 
     def test_is_for_this_python_and_platform(self):
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        self.assertRegex(wheel().name, rf"^op_extension-[\d.]+-cp311-cp311-{platform}\.whl$")
+        tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        self.assertRegex(wheel().name, rf"^op_extension-[\d.]+-cp311-cp311-{tag}\.whl$")
         self.assertIn("Root-Is-Purelib: false", self.archive.read(f"{self.info}/WHEEL").decode())
 
     def test_requires_the_torch_it_was_built_with(self):
@@ -69,8 +73,14 @@ class WheelTest(unittest.TestCase):
         self.assertEqual(modules - set(self.names), set())
         top = {name.split("/")[0] for name in self.names}
         self.assertEqual(top, {"op_extension", "npu_backend", self.info})
-        libraries = {name for name in self.names if name.endswith(".so")}
-        self.assertEqual(libraries - LIBRARIES, set())
+        self.assertEqual({name for name in self.libraries if not KERNELS.match(name)}, LIBRARIES)
+
+    def test_holds_kernels_for_the_levels_it_was_built_for(self):
+        levels = sorted(name for name in self.libraries if KERNELS.match(name))
+        if "NPU_TEST_WHEEL" in os.environ and platform.machine() == "x86_64":
+            self.assertEqual(len(levels), 3, levels)
+        else:
+            self.assertGreaterEqual(len(levels), 1, levels)
 
     def test_holds_no_path_of_the_machine_that_built_it(self):
         paths = [f"{ROOT}/", f"{SITE_PACKAGES}/", f"{scratch()}/"]
@@ -81,7 +91,7 @@ class WheelTest(unittest.TestCase):
                     self.assertNotIn(path.encode(), content)
 
     def test_libraries_look_for_each_other_beside_themselves_only(self):
-        for name in sorted(LIBRARIES):
+        for name in self.libraries:
             with self.subTest(name=name):
                 file = self.archive.extract(name, scratch() / "extracted")
                 command = ["readelf", "--dynamic", "--wide", file]
