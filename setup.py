@@ -101,7 +101,7 @@ class BuildLibraries(build_ext):
         wanted = [*configure, torch_version()]
         # CMake remembers: fewer arguments than last time are the same configuration.
         if not record.exists() or not set(wanted) <= set(record.read_text().splitlines()):
-            run([*configure, "--no-warn-unused-cli"])
+            run(configure)
             record.write_text("\n".join(wanted))
         run([program, "--build", str(folder), "--parallel", os.environ.get("NPU_BUILD_JOBS", "2")])
 

@@ -32,6 +32,12 @@ class InstalledTest(unittest.TestCase):
     def test_import_op_extension_brings_the_operators(self):
         self.assert_prints(installed().run(ADD), "[2.0, 2.0, 2.0]")
 
+    def test_either_package_may_be_imported_before_torch(self):
+        for package in ("npu_backend", "op_extension"):
+            with self.subTest(package=package):
+                code = f"import {package}, torch; print((torch.ones(2).npu() + 1).tolist())"
+                self.assert_prints(installed().run(code), "[2.0, 2.0]")
+
     def test_loading_the_library_alone_brings_device_and_operators(self):
         library = installed().site_packages / "op_extension" / "lib" / "libop_extension.so"
         code = (
