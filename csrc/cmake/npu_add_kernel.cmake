@@ -1,22 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-# npu_add_kernel(<target> <source> ENTRIES <name>... [CORE vector|cube|mix])
+# npu_add_kernel(<target> <source> [ENTRIES <name>...] [CORE vector|cube|mix])
 #
 # Compiles the kernels that source defines (extern "C" __global__ AICORE void <name>(...)) into target: once per
-# kind of core, as the chip's compiler does, with one npuKernel npu_kernel_<name> for each name.
+# kind of core, as the chip's compiler does, with one npuKernel npu_kernel_<name> for each name. Without ENTRIES all
+# such definitions that start a line are taken.
 set(NPU_KERNEL_OPTIONS
   -O3 -g1 -ffp-contract=off
   # A report names the line of a call: equal calls must not be merged into one.
   -fno-crossjumping -fno-tree-tail-merge -fno-ipa-icf
   # Sources for the chip use attributes and casts that a host compiler comments on.
   -Wno-unknown-pragmas -Wno-attributes -Wno-unused-parameter -Wno-sign-compare -Wno-unused-variable
-  -Wno-unused-but-set-variable)
+  -Wno-unused-but-set-variable -Wno-psabi)
 set(NPU_PASS_OPTIONS_vector -D__CCE_AICORE__=220 -D__NPU_ARCH__=2201 -D__DAV_VEC__ -D__DAV_C220_VEC__)
 set(NPU_PASS_OPTIONS_cube -D__CCE_AICORE__=220 -D__NPU_ARCH__=2201 -D__DAV_CUBE__ -D__DAV_C220_CUBE__)
 
 function(npu_add_kernel target source)
   cmake_parse_arguments(ARG "" "CORE" "ENTRIES" ${ARGN})
+  get_filename_component(path ${source} ABSOLUTE)
+  get_filename_component(stem ${source} NAME_WE)
   if(NOT ARG_ENTRIES)
-    message(FATAL_ERROR "npu_add_kernel: expected ENTRIES with the names of the kernels in ${source}, got none")
+    file(STRINGS ${path} ARG_ENTRIES REGEX "^extern \"C\" __global__ AICORE void [A-Za-z0-9_]+\\(")
+    list(TRANSFORM ARG_ENTRIES REPLACE "^extern \"C\" __global__ AICORE void ([A-Za-z0-9_]+)\\(.*" "\\1")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  endif()
+  if(NOT ARG_ENTRIES)
+    message(FATAL_ERROR "npu_add_kernel: expected a line 'extern \"C\" __global__ AICORE void <name>(' in ${source}, got none")
   endif()
   set(passes_vector vector)
   set(passes_cube cube)
@@ -27,8 +35,6 @@ function(npu_add_kernel target source)
   if(NOT DEFINED passes_${ARG_CORE})
     message(FATAL_ERROR "npu_add_kernel: expected CORE vector, cube or mix, got ${ARG_CORE}")
   endif()
-  get_filename_component(path ${source} ABSOLUTE)
-  get_filename_component(stem ${source} NAME_WE)
 
   set(table "// Made by npu_add_kernel from ${stem}.\n#include \"npu/kernel.h\"\n\nextern \"C\" {\n")
   foreach(pass ${passes_${ARG_CORE}})

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <exception>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -21,27 +20,20 @@ class __attribute__((visibility("default"))) Fault : public std::exception {
 };
 
 /// "my_add, block 3, vector core 1, instruction 17": where core stands.
-inline std::string Where(const Core& core) {
-  std::ostringstream text;
-  text << (core.kernel ? core.kernel : "kernel") << ", block " << core.block_idx;
+[[gnu::noinline, gnu::cold]] inline std::string Where(const Core& core) {
+  std::string text = core.kernel ? core.kernel : "kernel";
+  text += ", block " + std::to_string(core.block_idx);
   if (core.sub_block_num > 1) {
-    if (core.type == CoreType::kCube) {
-      text << ", cube core";
-    } else {
-      text << ", vector core " << core.sub_block_id;
-    }
+    text += core.type == CoreType::kCube ? ", cube core" : ", vector core " + std::to_string(core.sub_block_id);
   }
-  text << ", instruction " << core.instruction;
-  return text.str();
+  return text + ", instruction " + std::to_string(core.instruction);
 }
 
-/// Throws a Fault about operation op of the running core.
-template <class Expected, class Got>
-[[noreturn, gnu::noinline, gnu::cold]] void RaiseFault(const char* op, const Expected& expected, const Got& got) {
-  std::ostringstream text;
-  if (current_core) text << Where(*current_core) << ": ";
-  text << op << ": expected " << expected << ", got " << got;
-  throw Fault(text.str());
+/// Throws a Fault about operation op of the running core. Not a template: what raises must not cost compile time.
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseFault(const std::string& op, const std::string& expected,
+                                                              const std::string& got) {
+  const std::string where = current_core ? Where(*current_core) + ": " : "";
+  throw Fault(where + op + ": expected " + expected + ", got " + got);
 }
 
 }  // namespace npu

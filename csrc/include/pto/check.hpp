@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <sstream>
 #include <string>
 
 #include "npu/issue.hpp"
@@ -74,42 +73,76 @@ inline std::string TypeNames(uint32_t set) {
   return text;
 }
 
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseType(const npu::Core& core, const char* op,
+                                                             uint32_t allowed, const char* got) {
+  npu::RaiseFault(op, "elements of type " + TypeNames(allowed) + " on " + core.arch->soc, got);
+}
+
 /// Faults unless the running SoC computes op on elements of type T. double is an extension that a launch asks for.
 template <class T>
 inline void CheckType(const npu::Core& core, const char* op, TypeRule rule) {
-  if (!core.check_limits) return;
   const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
-  if (__builtin_expect((kTypeBit<T> & allowed) != 0, 1)) return;
+  if (__builtin_expect((kTypeBit<T> & allowed) != 0 || !core.check_limits, 1)) return;
   if (kTypeBit<T> == kDouble && core.allow_float64) return;
-  npu::RaiseFault(op, "elements of type " + TypeNames(allowed) + " on " + core.arch->soc,
-                  kTypeName<T>);
+  RaiseType(core, op, allowed, kTypeName<T>);
 }
 
-/// "Vec float tile of 16x64".
-template <class TileT>
-std::string Describe() {
-  constexpr const char* kKinds[] = {"Vec", "Mat", "Left", "Right", "Acc", "Bias", "Scaling"};
-  std::ostringstream text;
-  text << kKinds[static_cast<int>(TileT::Loc)] << " " << kTypeName<typename TileT::DType> << " tile of "
-       << TileT::Rows << "x" << TileT::Cols;
-  return text.str();
+/// A tile without its type, for messages.
+struct TileFacts {
+  TileType loc;
+  const char* dtype;
+  int rows;
+  int cols;
+  int valid_rows;
+  int valid_cols;
+  const void* data;
+
+  template <class TileT>
+  explicit TileFacts(const TileT& tile)
+      : loc(TileT::Loc),
+        dtype(kTypeName<typename TileT::DType>),
+        rows(TileT::Rows),
+        cols(TileT::Cols),
+        valid_rows(tile.GetValidRow()),
+        valid_cols(tile.GetValidCol()),
+        data(tile.data()) {}
+
+  bool ValidRegionFits() const {
+    return valid_rows >= 0 && valid_cols >= 0 && valid_rows <= rows && valid_cols <= cols;
+  }
+
+  /// "Vec float tile of 16x64".
+  std::string Describe() const {
+    constexpr const char* kKinds[] = {"Vec", "Mat", "Left", "Right", "Acc", "Bias", "Scaling"};
+    return std::string(kKinds[static_cast<int>(loc)]) + " " + dtype + " tile of " + Extent(rows, cols);
+  }
+
+  static std::string Extent(int64_t rows, int64_t cols) { return std::to_string(rows) + "x" + std::to_string(cols); }
+};
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseTile(const char* op, const char* operand,
+                                                             const TileFacts& tile) {
+  if (tile.data == nullptr) {
+    npu::RaiseFault(op, std::string(operand) + " with an address from TASSIGN", "a " + tile.Describe() + " without one");
+  }
+  npu::RaiseFault(op,
+                  std::string("a valid region of ") + operand + " from 0x0 to " + TileFacts::Extent(tile.rows, tile.cols),
+                  TileFacts::Extent(tile.valid_rows, tile.valid_cols));
 }
 
 /// Faults unless tile has an address and a valid region within its extent. operand names the tile in the message.
 template <class TileT>
 inline void CheckTile(const npu::Core& core, const char* op, const char* operand, const TileT& tile) {
-  if (__builtin_expect(tile.data() == nullptr, 0)) {
-    npu::RaiseFault(op, std::string(operand) + " with an address from TASSIGN",
-                    "a " + Describe<TileT>() + " without one");
-  }
-  const int rows = tile.GetValidRow();
-  const int cols = tile.GetValidCol();
-  const bool inside = rows >= 0 && cols >= 0 && rows <= TileT::Rows && cols <= TileT::Cols;
-  if (__builtin_expect(!inside && core.check_limits, 0)) {
-    std::ostringstream expected;
-    expected << "a valid region of " << operand << " from 0x0 to " << TileT::Rows << "x" << TileT::Cols;
-    npu::RaiseFault(op, expected.str(), std::to_string(rows) + "x" + std::to_string(cols));
-  }
+  const TileFacts facts(tile);
+  const bool good = facts.data != nullptr && (facts.ValidRegionFits() || !core.check_limits);
+  if (__builtin_expect(!good, 0)) RaiseTile(op, operand, facts);
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseValidShape(const char* op, const char* operand, int dst_rows,
+                                                                   int dst_cols, int rows, int cols) {
+  npu::RaiseFault(op,
+                  std::string(operand) + " of valid shape " + TileFacts::Extent(dst_rows, dst_cols) + " (that of dst)",
+                  TileFacts::Extent(rows, cols));
 }
 
 /// Faults unless src has the valid shape of dst.
@@ -118,11 +151,7 @@ inline void CheckSameValidShape(const npu::Core& core, const char* op, const cha
                                 const Src& src) {
   const bool same = src.GetValidRow() == dst.GetValidRow() && src.GetValidCol() == dst.GetValidCol();
   if (__builtin_expect(same || !core.check_limits, 1)) return;
-  std::ostringstream expected, got;
-  expected << operand << " of valid shape " << dst.GetValidRow() << "x" << dst.GetValidCol()
-           << " (that of dst)";
-  got << src.GetValidRow() << "x" << src.GetValidCol();
-  npu::RaiseFault(op, expected.str(), got.str());
+  RaiseValidShape(op, operand, dst.GetValidRow(), dst.GetValidCol(), src.GetValidRow(), src.GetValidCol());
 }
 
 }  // namespace pto::detail

@@ -23,7 +23,7 @@ class Dims5 {
 
   /// All five, or exactly the dynamic ones, outermost first.
   template <class... Values, class = decltype((static_cast<int64_t>(Values()) + ... + 0))>
-  explicit Dims5(Values... values) {
+  Dims5(Values... values) {  // NOLINT(google-explicit-constructor): kernels pass braces
     static_assert(sizeof...(Values) == kGlobalDims || sizeof...(Values) == kDynamic,
                   "expected all five dimensions, or exactly the dynamic ones");
     const int64_t given[] = {static_cast<int64_t>(values)..., 0};

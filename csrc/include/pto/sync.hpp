@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <sstream>
 #include <string>
 
 #include "npu/issue.hpp"
@@ -13,9 +12,9 @@ namespace pto::detail {
 inline void CheckFlag(const char* op, pipe_t source, pipe_t destination, int id) {
   if (static_cast<unsigned>(source) >= npu::kPipes || static_cast<unsigned>(destination) >= npu::kPipes ||
       static_cast<unsigned>(id) >= npu::kEventIds) {
-    std::ostringstream got;
-    got << "pipe " << source << ", pipe " << destination << ", id " << id;
-    npu::RaiseFault(op, "pipes from PIPE_S (0) to PIPE_FIX (6) and an event id from 0 to 7", got.str());
+    npu::RaiseFault(op, "pipes from PIPE_S (0) to PIPE_FIX (6) and an event id from 0 to 7",
+                    "pipe " + std::to_string(source) + ", pipe " + std::to_string(destination) + ", id " +
+                        std::to_string(id));
   }
 }
 
@@ -73,7 +72,7 @@ inline std::string FlagName(pipe_t source, pipe_t destination, int id) {
 [[gnu::noinline]] inline void pipe_barrier(pipe_t pipe) {
   npu::Core& core = npu::RunningCore("pipe_barrier");
   if (static_cast<unsigned>(pipe) > PIPE_ALL) {
-    npu::RaiseFault("pipe_barrier", "a pipe from PIPE_S (0) to PIPE_ALL (7)", static_cast<int>(pipe));
+    npu::RaiseFault("pipe_barrier", "a pipe from PIPE_S (0) to PIPE_ALL (7)", std::to_string(pipe));
   }
   npu::CountInstruction(core);
   if (core.observer) core.observer->OnBarrier(core, static_cast<npu::Pipe>(pipe), __builtin_return_address(0));
@@ -100,7 +99,7 @@ inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message) {
 inline void wait_flag_dev(int64_t id) {
   npu::Core& core = npu::RunningCore("wait_flag_dev");
   if (id < 0 || id >= npu::kCrossCoreFlagIds) {
-    npu::RaiseFault("wait_flag_dev", "a flag id from 0 to 15", id);
+    npu::RaiseFault("wait_flag_dev", "a flag id from 0 to 15", std::to_string(id));
   }
   npu::CountInstruction(core);
   core.scheduler->WaitCrossCoreFlag(core, static_cast<int>(id));

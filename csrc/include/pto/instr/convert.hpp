@@ -44,7 +44,7 @@ template <class Dst, class Src>
     CheckTile(core, "TCVT", "src", src);
     CheckSameValidShape(core, "TCVT", "src", dst, src);
     if (mode != RoundMode::CAST_NONE && mode != RoundMode::CAST_RINT) {
-      npu::RaiseFault("TCVT", "round mode CAST_NONE (0) or CAST_RINT (1)", static_cast<int>(mode));
+      npu::RaiseFault("TCVT", "round mode CAST_NONE (0) or CAST_RINT (1)", std::to_string(static_cast<int>(mode)));
     }
     if (npu::simd::kIsHalf<D> && !std::is_same_v<D, S> && saturation == SaturationMode::ON) {
       MapTiles(Saturate<D>{}, dst, src);

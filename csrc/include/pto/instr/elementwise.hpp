@@ -39,7 +39,7 @@ template <class F, class Dst, class... Src>
     CheckType<T>(core, name, rule);
     CheckTile(core, name, "dst", dst);
     [[maybe_unused]] int operand = 0;
-    constexpr const char* kNames[] = {"src0", "src1", "src2"};
+    [[maybe_unused]] constexpr const char* kNames[] = {"src0", "src1", "src2"};
     ((CheckTile(core, name, kNames[operand], src), CheckSameValidShape(core, name, kNames[operand], dst, src), ++operand), ...);
     MapTiles(f, dst, src...);
   });

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <sstream>
+#include <string>
+#include <type_traits>
 
 #include "pto/check.hpp"
 #include "pto/global_tensor.hpp"
@@ -13,6 +14,14 @@
 namespace pto {
 
 namespace detail {
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseGlobalShape(const char* op, int64_t valid_rows,
+                                                                    int64_t valid_cols, int64_t rows, int64_t cols) {
+  npu::RaiseFault(op,
+                  "a global tensor of " + TileFacts::Extent(valid_rows, valid_cols) +
+                      " elements (the valid region of the tile)",
+                  TileFacts::Extent(rows, cols));
+}
 
 /// The transfer of a tile: lines of it, and the way through global memory in the same order.
 ///   ND into RowMajor: line = last dimension; DN into ColMajor: line = fourth dimension.
@@ -55,11 +64,7 @@ struct Transfer {
     const int64_t rows = TileT::isRowMajor ? lines : length;
     const int64_t cols = TileT::isRowMajor ? length : lines;
     if (rows == tile.GetValidRow() && cols == tile.GetValidCol()) return;
-    std::ostringstream expected, got;
-    expected << "a global tensor of " << tile.GetValidRow() << "x" << tile.GetValidCol()
-             << " elements (the valid region of the tile)";
-    got << rows << "x" << cols;
-    npu::RaiseFault(op, expected.str(), got.str());
+    RaiseGlobalShape(op, tile.GetValidRow(), tile.GetValidCol(), rows, cols);
   }
 
   static npu::Access GlobalAccess(const TileT& tile, const Global& global, bool is_write) {
@@ -133,33 +138,37 @@ template <class Global, class TileT>
   });
 }
 
-template <class TileT>
-[[gnu::noinline]] void Assign(TileT& tile, uint64_t address) {
-  using T = typename TileT::DType;
-  npu::Core& core = npu::RunningCore("TASSIGN");
-  constexpr npu::Space kSpace = SpaceOf(TileT::Loc);
-  constexpr uint64_t kBytes = static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(T);
-  const uint64_t capacity = core.arch->capacity[static_cast<int>(kSpace)];
-  std::byte* base = core.scratchpad[static_cast<int>(kSpace)];
-  if (base == nullptr) {
-    npu::RaiseFault("TASSIGN", std::string("a core with ") + npu::SpaceName(kSpace),
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseAssign(const npu::Core& core, const TileFacts& tile,
+                                                               uint64_t bytes, uint64_t address) {
+  const auto space = static_cast<int>(SpaceOf(tile.loc));
+  const std::string space_name = npu::SpaceName(SpaceOf(tile.loc));
+  if (core.scratchpad[space] == nullptr) {
+    npu::RaiseFault("TASSIGN", "a core with " + space_name + " for the " + tile.Describe(),
                     core.type == npu::CoreType::kCube ? "a cube core" : "a vector core");
   }
-  if (core.check_limits && address % npu::kTileAlignment != 0) {
-    npu::RaiseFault("TASSIGN", "a multiple of 32 bytes as address of the " + Describe<TileT>(), address);
+  if (address % npu::kTileAlignment != 0) {
+    npu::RaiseFault("TASSIGN", "a multiple of 32 bytes as address of the " + tile.Describe(), std::to_string(address));
   }
-  if (core.check_limits && (kBytes > capacity || address > capacity - kBytes)) {
-    std::ostringstream expected, got;
-    expected << "the " << Describe<TileT>() << " (" << kBytes << " bytes) to end within the " << capacity
-             << " bytes of " << npu::SpaceName(kSpace) << " on " << core.arch->soc;
-    got << "address " << address << ", end " << address + kBytes;
-    npu::RaiseFault("TASSIGN", expected.str(), got.str());
-  }
-  if (kBytes > capacity) {
-    npu::RaiseFault("TASSIGN", std::to_string(capacity) + " bytes at most", kBytes);
+  npu::RaiseFault("TASSIGN",
+                  "the " + tile.Describe() + " (" + std::to_string(bytes) + " bytes) to end within the " +
+                      std::to_string(core.arch->capacity[space]) + " bytes of " + space_name + " on " + core.arch->soc,
+                  "address " + std::to_string(address) + ", end " + std::to_string(address + bytes));
+}
+
+template <class TileT>
+inline void Assign(TileT& tile, uint64_t address) {
+  using T = typename TileT::DType;
+  npu::Core& core = npu::RunningCore("TASSIGN");
+  constexpr auto kSpace = static_cast<int>(SpaceOf(TileT::Loc));
+  constexpr uint64_t kBytes = static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(T);
+  const uint64_t capacity = core.arch->capacity[kSpace];
+  std::byte* base = core.scratchpad[kSpace];
+  const bool fits = kBytes <= capacity && address <= capacity - kBytes && address % npu::kTileAlignment == 0;
+  if (__builtin_expect(base == nullptr || kBytes > capacity || (!fits && core.check_limits), 0)) {
+    RaiseAssign(core, TileFacts(tile), kBytes, address);
   }
   // With checks off an address wraps, as the chip's address bits do, but the tile stays within the space.
-  tile.data() = reinterpret_cast<T*>(base + std::min(address % capacity, capacity - kBytes));
+  tile.data() = reinterpret_cast<T*>(base + (fits ? address : std::min(address % capacity, capacity - kBytes)));
 }
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "pto/check.hpp"
 #include "pto/layout.hpp"
@@ -45,7 +46,7 @@ template <class Dst, class Src>
     CheckTile(core, "TROWSUM", "src", src);
     if (core.check_limits && dst.GetValidRow() != src.GetValidRow()) {
       npu::RaiseFault("TROWSUM", "dst of " + std::to_string(src.GetValidRow()) + " valid rows (those of src)",
-                      dst.GetValidRow());
+                      std::to_string(dst.GetValidRow()));
     }
     for (size_t row = 0; row < lines.count; ++row) {
       dst.data()[row * Dst::RowStride] = SumLine(lines[row], lines.length);

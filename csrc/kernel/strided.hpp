@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walking strided tensors of any shape in tiles of rows x columns.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "pto/pto-inst.hpp"
+#include "tiling.h"
+
+namespace strided {
+
+using namespace pto;
+
+/// Tiles of kTileBytes with kBlocks blocks of 32 bytes per row, and the row tiles within them.
+template <class T, int kBlocks>
+struct Tiles {
+  static constexpr int kCols = kBlocks * 32 / static_cast<int>(sizeof(T));
+  static constexpr int kRows = kTileBlocks / kBlocks;
+  using Full = Tile<TileType::Vec, T, kRows, kCols, BLayout::RowMajor, -1, -1>;
+  using Row = Tile<TileType::Vec, T, 1, kCols, BLayout::RowMajor, -1, -1>;
+};
+
+template <class T>
+using Global = GlobalTensor<T, Shape<1, 1, 1, -1, -1>, Stride<1, 1, 1, -1, -1>>;
+
+/// A rows x cols piece of a tensor: where it starts, and its strides in elements.
+template <class T>
+struct Piece {
+  __gm__ T* data;
+  int rows;
+  int cols;
+  int64_t row_stride;
+  int64_t col_stride;  // 0 or 1
+};
+
+/// A buffer in UB that holds one piece of an operand at a time.
+template <class T, int kBlocks>
+class Operand {
+ public:
+  explicit AICORE Operand(unsigned address) : address_(address) {}
+
+  /// Loads piece, on PIPE_MTE2, or on PIPE_V where a row holds one value. What is there already is not loaded again.
+  AICORE void Load(const Piece<T>& piece) {
+    if (data_ == piece.data && tile_.GetValidRow() == piece.rows && tile_.GetValidCol() == piece.cols) return;
+    data_ = piece.data;
+    tile_.SetValidShape(piece.rows, piece.cols);
+    TASSIGN(tile_, address_);
+    if (piece.col_stride == 0) {
+      Fill(piece);
+    } else if (piece.row_stride == 0 && piece.rows > 1) {
+      for (int row = 0; row < piece.rows; ++row) LoadRow(piece, row);
+    } else {
+      Global<T> global(piece.data, {piece.rows, piece.cols}, {piece.row_stride, 1});
+      TLOAD(tile_, global);
+    }
+  }
+
+  AICORE typename Tiles<T, kBlocks>::Full& tile() { return tile_; }
+
+ private:
+  AICORE typename Tiles<T, kBlocks>::Row RowTile(int row, int cols) {
+    typename Tiles<T, kBlocks>::Row row_tile(1, cols);
+    TASSIGN(row_tile, address_ + row * Tiles<T, kBlocks>::kCols * sizeof(T));
+    return row_tile;
+  }
+
+  AICORE void LoadRow(const Piece<T>& piece, int row) {
+    auto row_tile = RowTile(row, piece.cols);
+    Global<T> global(piece.data, {1, piece.cols}, {piece.cols, 1});
+    TLOAD(row_tile, global);
+  }
+
+  AICORE void Fill(const Piece<T>& piece) {
+    if (piece.row_stride == 0) {
+      TEXPANDS(tile_, *piece.data);
+      return;
+    }
+    for (int row = 0; row < piece.rows; ++row) {
+      auto row_tile = RowTile(row, piece.cols);
+      TEXPANDS(row_tile, piece.data[row * piece.row_stride]);
+    }
+  }
+
+  unsigned address_;
+  __gm__ T* data_ = nullptr;
+  typename Tiles<T, kBlocks>::Full tile_{0, 0};
+};
+
+/// Where a tile lies: its index in each dimension (element index in the last two), and its extent.
+struct Place {
+  int64_t at[kMaxDims];
+  int rows;
+  int cols;
+};
+
+/// The tiles of a tensor: outer dimensions one by one, the last two cut into pieces of tile_rows x tile_cols.
+class Grid {
+ public:
+  AICORE Grid(int64_t dims, const int64_t* shape, int tile_rows, int tile_cols)
+      : dims_(dims), shape_(shape), tile_rows_(tile_rows), tile_cols_(tile_cols) {
+    count_ = Ceil(shape[dims - 1], tile_cols) * Ceil(shape[dims - 2], tile_rows);
+    for (int64_t d = 0; d < dims - 2; ++d) count_ *= shape[d];
+  }
+
+  /// The tiles First() <= t < Last() are this block's.
+  AICORE int64_t First() const { return count_ * get_block_idx() / get_block_num(); }
+  AICORE int64_t Last() const { return count_ * (get_block_idx() + 1) / get_block_num(); }
+
+  AICORE int64_t count() const { return count_; }
+
+  AICORE Place At(int64_t tile) const {
+    Place place;
+    place.cols = Cut(tile, dims_ - 1, tile_cols_, place);
+    place.rows = Cut(tile, dims_ - 2, tile_rows_, place);
+    for (int64_t d = dims_ - 3; d >= 0; --d) Cut(tile, d, 1, place);
+    return place;
+  }
+
+  /// Distance of place from the start of a tensor with these strides, in elements.
+  AICORE int64_t Offset(const int64_t* stride, const Place& place) const {
+    int64_t offset = 0;
+    for (int64_t d = 0; d < dims_; ++d) offset += place.at[d] * stride[d];
+    return offset;
+  }
+
+  template <class T>
+  AICORE Piece<T> PieceOf(__gm__ T* data, const int64_t* stride, const Place& place) const {
+    return {data + Offset(stride, place), place.rows, place.cols, stride[dims_ - 2], stride[dims_ - 1]};
+  }
+
+
+ private:
+  AICORE static int64_t Ceil(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
+
+  /// Takes dimension d off the tile number; returns the extent of the tile there.
+  AICORE int Cut(int64_t& tile, int64_t d, int unit, Place& place) const {
+    const int64_t pieces = shape_[d] == 0 ? 1 : Ceil(shape_[d], unit);
+    place.at[d] = tile % pieces * unit;
+    tile /= pieces;
+    const int64_t left = shape_[d] - place.at[d];
+    return static_cast<int>(left < unit ? left : unit);
+  }
+
+  int64_t dims_;
+  const int64_t* shape_;
+  int tile_rows_;
+  int tile_cols_;
+  int64_t count_;
+};
+
+/// Calls body with the least row size of kRowBlocks that holds cols elements of T, as a constant.
+template <class T, int kIndex = 0, class Body>
+AICORE void WithRowBlocks(int64_t cols, const Body& body) {
+  constexpr int kBlocks = kRowBlocks[kIndex];
+  if constexpr (kBlocks == kTileBlocks) {
+    body(std::integral_constant<int, kBlocks>{});
+  } else if (cols * static_cast<int64_t>(sizeof(T)) <= kBlocks * 32) {
+    body(std::integral_constant<int, kBlocks>{});
+  } else {
+    WithRowBlocks<T, kIndex + 1>(cols, body);
+  }
+}
+
+}  // namespace strided

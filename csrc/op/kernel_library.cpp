@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op/kernel_library.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <unordered_map>
+
+#include "kernel/tiling.h"
+
+namespace op {
+namespace {
+
+bool MachineHas([[maybe_unused]] const std::string& level) {
+#if defined(__x86_64__)
+  if (level == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
+  if (level == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
+  if (level == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2");
+  return false;
+#else
+  return level == "aarch64";
+#endif
+}
+
+/// Folder of the library that this code is in.
+std::string OwnFolder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&OwnFolder), &info) == 0 || info.dli_fname == nullptr) return ".";
+  const std::string path = info.dli_fname;
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+struct Library {
+  void* handle = nullptr;
+  std::string error;
+};
+
+Library Open() {
+  const std::string folder = OwnFolder();
+  const char* asked = std::getenv("NPU_ISA_LEVEL");
+  for (const char* level : {"x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64"}) {
+    if ((asked && std::string(asked) != level) || !MachineHas(level)) continue;
+    const std::string path = folder + "/libop_kernels_" + level + ".so";
+    if (access(path.c_str(), R_OK) != 0) continue;
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle) return {handle, ""};
+    return {nullptr, std::string("op_extension: expected to load ") + path + ", got: " + dlerror()};
+  }
+  return {nullptr, "op_extension: expected a kernel library (libop_kernels_<level>.so) in " + folder + " for " +
+                       (asked ? std::string("NPU_ISA_LEVEL=") + asked : "a level of this machine") + ", got none"};
+}
+
+}  // namespace
+
+npuKernel_t FindKernel(const std::string& name, std::string* error) {
+  static const Library library = Open();
+  static std::mutex mutex;
+  static std::unordered_map<std::string, npuKernel_t> known;
+  if (!library.handle) {
+    *error = library.error;
+    return nullptr;
+  }
+  const std::lock_guard<std::mutex> lock(mutex);
+  npuKernel_t& kernel = known[name];
+  if (!kernel) kernel = static_cast<npuKernel_t>(dlsym(library.handle, ("npu_kernel_" + name).c_str()));
+  if (!kernel) *error = "op_extension: expected a kernel named " + name + " in the kernel library, got none";
+  return kernel;
+}
+
+uint32_t BlocksFor(int64_t elements, DType dtype) {
+  static const int cores = [] {
+    int cube = 0, vector = 0;
+    return npuGetCoreCount(&cube, &vector) == NPU_SUCCESS ? vector : 1;
+  }();
+  const auto per_tile = static_cast<int64_t>(kTileBytes / ElementSize(dtype));
+  return static_cast<uint32_t>(std::clamp<int64_t>((elements + per_tile - 1) / per_tile, 1, cores));
+}
+
+}  // namespace op
