@@ -56,7 +56,7 @@ packages: build $(VENV)/.packages
 demo: $(VENV)/.demo packages
 	$(PY) examples/demo.py
 
-bench: $(VENV)/.demo packages
+bench: $(VENV)/.build packages
 	$(PY) -m bench.run --output bench/results.json
 
 test: test-layering test-cpp test-asan test-tsan test-python
@@ -72,27 +72,28 @@ test-cpp: $(VENV)/.test | machine
 test-python: $(VENV)/.test $(VENV)/.demo packages
 	$(PY) -m pytest -q
 
-sanitized = $(VENV)/bin/cmake -S . -B build/$(1) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/bin/ninja \
-  -DPython3_EXECUTABLE=$(CURDIR)/$(PY) -DNPU_PACKAGE_DIR=$(CURDIR)/build/$(1)/packages \
-  -DNPU_BUILD_TORCH=OFF -DNPU_BUILD_TESTS=ON -DNPU_SANITIZE=$(2) --log-level=WARNING
+cmake_arguments = -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/bin/ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PY) \
+  -DNPU_PACKAGE_DIR=$(CURDIR)/build/$(1)/packages -DNPU_BUILD_TESTS=ON
 test-asan: $(VENV)/.test | machine
-	@$(call sanitized,asan,address$(comma)undefined)
+	@$(VENV)/bin/cmake -S . -B build/asan -G Ninja $(call cmake_arguments,asan) \
+	  -DNPU_BUILD_TORCH=OFF -DNPU_SANITIZE=address,undefined --log-level=WARNING
 	@$(VENV)/bin/cmake --build build/asan --parallel $(JOBS)
 	$(CTEST) --test-dir build/asan
 
 test-tsan: $(VENV)/.test | machine
-	@$(call sanitized,tsan,thread)
+	@$(VENV)/bin/cmake -S . -B build/tsan -G Ninja $(call cmake_arguments,tsan) \
+	  -DNPU_BUILD_TORCH=OFF -DNPU_SANITIZE=thread --log-level=WARNING
 	@$(VENV)/bin/cmake --build build/tsan --parallel $(JOBS)
 	$(CTEST) --test-dir build/tsan --label-regex threaded
-
-comma := ,
 
 # Installs the wheel of all levels, and what other ways of installing make, into environments of its own.
 test-packaging: $(VENV)/.test packages wheel
 	NPU_TEST_WHEEL=$$(ls $(CURDIR)/dist/*.whl) \
 	  $(PY) -m pytest -q test/packaging test/packaging/install_ways.py
 
-lint: $(VENV)/.lint $(VENV)/.test $(VENV)/.demo test-cpp
+# clang-tidy reads the commands of a build that is configured, not made.
+lint: $(VENV)/.lint $(VENV)/.test | machine
+	@$(VENV)/bin/cmake -S . -B build/lint -G Ninja $(call cmake_arguments,lint) --log-level=WARNING
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/pre-commit run --all-files
 
 wheel: $(VENV)/.build | machine
@@ -103,7 +104,7 @@ wheel: $(VENV)/.build | machine
 clean:
 	rm -rf build dist npu_backend/lib op_extension/lib op_extension/include *.egg-info
 	rm -f $(VENV)/.packages
-	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean
 	rm -rf $(VENV)

@@ -46,6 +46,12 @@ def tool(name: str) -> str | None:
     return shutil.which(name, path=scripts) or shutil.which(name)
 
 
+def native_sources() -> list[str]:
+    """All that CMake reads, relative to this file."""
+    files = (path for path in (ROOT / "csrc").rglob("*") if path.is_file())
+    return ["CMakeLists.txt", *sorted(path.relative_to(ROOT).as_posix() for path in files)]
+
+
 class BuildPackages(build_py):
     """Copies the Python files and, with them, what C++ code is compiled against."""
 
@@ -124,8 +130,9 @@ def run(command: list[str]) -> None:
 setup(
     packages=find_packages(include=[name + suffix for name in PACKAGES for suffix in ("", ".*")]),
     package_data={name: ["py.typed", "*.pyi"] for name in PACKAGES},
-    # One extension without sources makes the wheel one for this Python and platform.
-    ext_modules=[Extension("npu_backend.lib", sources=[])],
+    # One extension without sources makes the wheel one for this Python and platform; what it
+    # depends on is what a source distribution takes along.
+    ext_modules=[Extension("npu_backend.lib", sources=[], depends=native_sources())],
     cmdclass={"build_py": BuildPackages, "build_ext": BuildLibraries},
     install_requires=[f"torch=={'.'.join(torch_version().split('.')[:2])}.*", "numpy"],
 )

@@ -36,7 +36,7 @@ def main() -> int:
     folder, names = sys.argv[1], sys.argv[2:]
     database = Path(folder, "compile_commands.json")
     if not database.exists():
-        print(f"clang-tidy: expected {database}, got no such file; run: make test-cpp")
+        print(f"clang-tidy: expected {database}, got no such file; run: make lint")
         return 1
     compiled = {Path(entry["file"]).resolve() for entry in json.loads(database.read_text())}
     names = [name for name in names if Path(name).resolve() in compiled]
