@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/core_slot.hpp"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace npu {
+
+__thread Core* current_core = nullptr;
+
+namespace runtime {
+namespace {
+
+constexpr size_t kSpaceAlignment = 4096;  // a tile at address 0 starts on a page
+
+bool Has(CoreType type, Space space) {
+  return (type == CoreType::kVector) == (space == Space::kUb);
+}
+
+}  // namespace
+
+CoreSlot::CoreSlot(CoreType type, const Arch& arch) {
+  core.type = type;
+  core.arch = &arch;
+  size_t offsets[kOnChipSpaces];
+  for (int space = 0; space < kOnChipSpaces; ++space) {
+    offsets[space] = mapping_bytes;
+    if (!Has(type, static_cast<Space>(space))) continue;
+    mapping_bytes += (arch.capacity[space] + kSpaceAlignment - 1) & ~(kSpaceAlignment - 1);
+  }
+  mapping = mmap(nullptr, mapping_bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) throw std::bad_alloc();
+  for (int space = 0; space < kOnChipSpaces; ++space) {
+    if (!Has(type, static_cast<Space>(space))) continue;
+    core.scratchpad[space] = static_cast<std::byte*>(mapping) + offsets[space];
+  }
+}
+
+CoreSlot::~CoreSlot() { munmap(mapping, mapping_bytes); }
+
+CoreSlot* CorePool::Take(CoreType type, const Arch& arch) {
+  auto& idle = idle_[static_cast<int>(type)];
+  if (idle.empty()) return new CoreSlot(type, arch);
+  CoreSlot* slot = idle.back().release();
+  idle.pop_back();
+  return slot;
+}
+
+void CorePool::Give(CoreSlot* slot) { idle_[static_cast<int>(slot->core.type)].emplace_back(slot); }
+
+}  // namespace runtime
+}  // namespace npu

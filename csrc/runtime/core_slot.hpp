@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "npu/core.hpp"
+
+namespace npu::runtime {
+
+class Fiber;
+
+/// What a core waits for.
+enum class Wait : uint8_t { kNothing, kFlag, kSyncAll, kPoll };
+
+/// A core with its scratchpads, bound to one task (core of a block) after the other.
+struct CoreSlot {
+  CoreSlot(CoreType type, const Arch& arch);
+  ~CoreSlot();
+  CoreSlot(const CoreSlot&) = delete;
+  CoreSlot& operator=(const CoreSlot&) = delete;
+
+  Core core;  // the first member: a Core& that a kernel hands back is its slot
+  Fiber* fiber = nullptr;
+  CoreSlot* next = nullptr;    // in a SlotQueue
+  uint32_t task = 0;           // index in the launch
+  uint32_t blocked_index = 0;  // place in the scheduler's list of blocked cores
+  Wait wait = Wait::kNothing;
+  int wait_id = 0;              // flag id, or SyncGroup
+  const char* polls = nullptr;  // what the core polls
+  uint64_t polled_at = 0;       // instructions at its last poll
+  uint32_t aborts = 0;          // times it was told to stop
+  void* mapping = nullptr;
+  size_t mapping_bytes = 0;
+};
+
+inline CoreSlot& SlotOf(Core& core) { return reinterpret_cast<CoreSlot&>(core); }
+
+/// First in, first out, without allocation.
+class SlotQueue {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  void Push(CoreSlot* slot) {
+    slot->next = nullptr;
+    (head_ == nullptr ? head_ : tail_->next) = slot;
+    tail_ = slot;
+  }
+  CoreSlot* Pop() {
+    CoreSlot* slot = head_;
+    head_ = slot->next;
+    return slot;
+  }
+
+ private:
+  CoreSlot* head_ = nullptr;
+  CoreSlot* tail_ = nullptr;
+};
+
+/// Cores that run nothing now. The one that ended last is taken first: its scratchpads are in the
+/// cache.
+class CorePool {
+ public:
+  CoreSlot* Take(CoreType type, const Arch& arch);
+  void Give(CoreSlot* slot);
+
+ private:
+  std::vector<std::unique_ptr<CoreSlot>> idle_[2];  // by CoreType
+};
+
+}  // namespace npu::runtime

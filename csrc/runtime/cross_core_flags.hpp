@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/core_slot.hpp"
+
+namespace npu::runtime {
+
+/// Shape of a launch: which cores run it. Task t is core t % cores_per_block of block t /
+/// cores_per_block; of a mixed block core 0 is the cube core, 1 and 2 are the vector cores.
+struct LaunchShape {
+  uint32_t blocks = 0;
+  bool has_cube = false;
+  bool has_vector = false;
+
+  bool is_mix() const { return has_cube && has_vector; }
+  uint32_t cores_per_block() const { return is_mix() ? 3 : 1; }
+  uint32_t vector_cores_per_block() const { return is_mix() ? 2 : (has_vector ? 1 : 0); }
+  uint32_t tasks() const { return blocks * cores_per_block(); }
+  CoreType TypeOf(uint32_t task) const {
+    const bool is_cube = is_mix() ? task % 3 == 0 : has_cube;
+    return is_cube ? CoreType::kCube : CoreType::kVector;
+  }
+  /// Cores of type in the whole launch.
+  uint32_t Count(CoreType type) const {
+    return type == CoreType::kCube ? (has_cube ? blocks : 0) : blocks * vector_cores_per_block();
+  }
+};
+
+/// Counters of cross-core flags of one launch. Source: PTO ISA, ffts_cross_core_sync and
+/// wait_flag_dev.
+class CrossCoreFlags {
+ public:
+  static constexpr int kMaxPending = 15;  // sets of one flag that nobody has waited for
+
+  void Reset(const LaunchShape& shape) {
+    shape_ = shape;
+    tasks_.clear();
+    for (auto& group : arrived_) {
+      for (uint32_t& count : group) count = 0;
+    }
+  }
+
+  /// Counts a set by core; appends the waiting cores that it lets go on to woken. Throws Fault.
+  void Set(Core& core, FlagScope scope, int id, std::vector<CoreSlot*>& woken);
+
+  /// Takes a count off flag id of core; false when there is none.
+  bool TryTake(Core& core, int id);
+
+  /// core waits for id from now on.
+  void Await(Core& core, int id);
+
+ private:
+  struct TaskFlags {
+    uint8_t visible[kCrossCoreFlagIds] = {};
+    uint8_t arrivals[3][kCrossCoreFlagIds] = {};  // sets that await those of other cores, by scope
+    CoreSlot* waiter = nullptr;                   // the core itself while it waits
+  };
+
+  TaskFlags& Of(uint32_t task);
+  void Arrive(Core& core, FlagScope scope, int id);
+  void MakeVisible(uint32_t task, int id, std::vector<CoreSlot*>& woken);
+  void SetAllBlocks(Core& core, int id, std::vector<CoreSlot*>& woken);
+  void SetVectorPair(Core& core, FlagScope scope, int id, std::vector<CoreSlot*>& woken);
+
+  LaunchShape shape_;
+  std::vector<TaskFlags> tasks_;  // empty until the first use in a launch
+  uint32_t arrived_[2][kCrossCoreFlagIds] =
+      {};  // cores with arrivals of scope kAllBlocks, by CoreType
+};
+
+}  // namespace npu::runtime

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device.hpp"
+
+#include <algorithm>
+
+#include "runtime/environment.hpp"
+
+namespace npu::runtime {
+namespace {
+
+thread_local int current_device = 0;
+
+}  // namespace
+
+int& CurrentDevice() { return current_device; }
+
+Registry& Registry::Get() {
+  static auto* const registry = new Registry;  // outlives static destructors
+  return *registry;
+}
+
+Registry::Registry() {
+  for (int device = 0; device < GetEnvironment().device_count; ++device) {
+    default_streams_.push_back(new npuStream(device));
+  }
+}
+
+bool Registry::IsDefault(npuStream_t stream) {
+  return std::find(default_streams_.begin(), default_streams_.end(), stream) !=
+         default_streams_.end();
+}
+
+npuStream_t Registry::CreateStream(int device) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (free_streams_.empty()) {
+    streams_.reserve(streams_.size() + 1);
+    free_streams_.reserve(streams_.size() + 1);
+    streams_.push_back(new npuStream(device));
+    return streams_.back();
+  }
+  npuStream_t stream = free_streams_.back();
+  free_streams_.pop_back();
+  stream->Revive(device);
+  return stream;
+}
+
+void Registry::DestroyStream(npuStream_t stream) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stream->Retire();
+  free_streams_.push_back(stream);
+}
+
+std::vector<npuStream_t> Registry::Streams(int device) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<npuStream_t> result{DefaultStream(device)};
+  for (npuStream_t stream : streams_) {
+    if (stream->alive() && stream->device() == device) result.push_back(stream);
+  }
+  return result;
+}
+
+npuEvent_t Registry::CreateEvent() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (free_events_.empty()) {
+    events_.reserve(events_.size() + 1);
+    free_events_.reserve(events_.size() + 1);
+    events_.push_back(new npuEvent);
+    return events_.back();
+  }
+  npuEvent_t event = free_events_.back();
+  free_events_.pop_back();
+  const std::lock_guard<std::mutex> event_lock(event->mutex);
+  event->alive = true;
+  return event;
+}
+
+void Registry::DestroyEvent(npuEvent_t event) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  free_events_.push_back(event);
+}
+
+}  // namespace npu::runtime

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/npu_runtime.h"
+#include "runtime/stream.hpp"
+
+// The handles of the C ABI.
+struct npuStream final : npu::runtime::Stream {
+  using Stream::Stream;
+};
+
+struct npuEvent {
+  std::mutex mutex;
+  std::shared_ptr<npu::runtime::Recording> recording;  // the newest
+  bool alive = true;
+};
+
+namespace npu::runtime {
+
+/// Device memory: blocks of the host's, counted per device.
+class DeviceMemory {
+ public:
+  npuError_t Allocate(int device, size_t bytes, void** pointer);
+  npuError_t Free(void* pointer);
+  void Info(int device, size_t* free_bytes, size_t* total_bytes);
+
+ private:
+  struct Block {
+    int device;
+    size_t bytes;
+    bool mapped;  // by mmap
+  };
+
+  std::mutex mutex_;
+  std::unordered_map<void*, Block> blocks_;
+  std::vector<size_t> used_;  // bytes, by device
+};
+
+/// All streams and events. Handles of destroyed ones are kept for the next create.
+class Registry {
+ public:
+  static Registry& Get();
+
+  npuStream_t DefaultStream(int device) { return default_streams_[static_cast<size_t>(device)]; }
+  bool IsDefault(npuStream_t stream);
+  npuStream_t CreateStream(int device);
+  void DestroyStream(npuStream_t stream);
+  /// Streams of device that live now.
+  std::vector<npuStream_t> Streams(int device);
+
+  npuEvent_t CreateEvent();
+  void DestroyEvent(npuEvent_t event);
+
+  DeviceMemory& memory() { return memory_; }
+
+ private:
+  Registry();
+
+  std::mutex mutex_;
+  std::vector<npuStream_t> default_streams_;
+  std::vector<npuStream_t> streams_;  // created ones, alive or not
+  std::vector<npuStream_t> free_streams_;
+  std::vector<npuEvent_t> events_;  // all that were ever made
+  std::vector<npuEvent_t> free_events_;
+  DeviceMemory memory_;
+};
+
+/// Current device of the calling thread.
+int& CurrentDevice();
+
+}  // namespace npu::runtime

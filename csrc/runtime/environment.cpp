@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/environment.hpp"
+
+#include <strings.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace npu::runtime {
+namespace {
+
+constexpr int kMaxDevices = 64;
+constexpr int kMaxSpinTimeoutMs = 24 * 60 * 60 * 1000;
+
+/// Value of variable name; null when unset or empty.
+const char* Get(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+void Refuse(Environment& environment, const char* name, const std::string& expected,
+            const char* got) {
+  if (!environment.error.empty()) return;
+  environment.error = std::string(name) + ": expected " + expected + ", got " + got;
+}
+
+void ReadInt(Environment& environment, const char* name, int low, int high, int& result) {
+  const char* value = Get(name);
+  if (value == nullptr) return;
+  int number = 0;
+  const char* end = value + std::strlen(value);
+  const auto [rest, error] = std::from_chars(value, end, number);
+  if (error != std::errc() || rest != end || number < low || number > high) {
+    Refuse(environment, name, "an integer " + std::to_string(low) + " to " + std::to_string(high),
+           value);
+    return;
+  }
+  result = number;
+}
+
+void ReadSoc(Environment& environment) {
+  const char* value = Get("NPU_SOC");
+  environment.arch = &kArchTable[0];
+  if (value == nullptr) return;
+  std::string names;
+  for (const Arch& arch : kArchTable) {
+    if (strncasecmp(arch.soc, value, std::strlen(value)) == 0) {
+      environment.arch = &arch;
+      return;
+    }
+    names += (names.empty() ? "" : ", ") + std::string(arch.soc);
+  }
+  Refuse(environment, "NPU_SOC", "one of " + names, value);
+}
+
+void ReadCheck(Environment& environment) {
+  const char* value = Get("NPU_CHECK");
+  if (value == nullptr) return;
+  if (strcasecmp(value, "off") == 0) {
+    environment.check_limits = false;
+  } else if (strcasecmp(value, "limits") != 0 && strcasecmp(value, "hazards") != 0) {
+    Refuse(environment, "NPU_CHECK", "one of off, limits, hazards", value);
+  }
+}
+
+Environment Read() {
+  Environment environment;
+  ReadInt(environment, "NPU_DEVICE_COUNT", 1, kMaxDevices, environment.device_count);
+  ReadSoc(environment);
+  ReadCheck(environment);
+  ReadInt(environment, "NPU_SPIN_TIMEOUT_MS", 1, kMaxSpinTimeoutMs, environment.spin_timeout_ms);
+  int blocking = 0;
+  ReadInt(environment, "ASCEND_LAUNCH_BLOCKING", 0, 1, blocking);
+  environment.launch_blocking = blocking != 0;
+  return environment;
+}
+
+}  // namespace
+
+const Environment& GetEnvironment() {
+  static const auto* const environment = new Environment(Read());  // outlives static destructors
+  return *environment;
+}
+
+}  // namespace npu::runtime

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "npu/arch.hpp"
+
+namespace npu::runtime {
+
+/// Settings of the process, read from the environment once.
+struct Environment {
+  int device_count = 2;          // NPU_DEVICE_COUNT
+  const Arch* arch = nullptr;    // NPU_SOC
+  bool check_limits = true;      // NPU_CHECK is not off
+  int spin_timeout_ms = 3000;    // NPU_SPIN_TIMEOUT_MS
+  bool launch_blocking = false;  // ASCEND_LAUNCH_BLOCKING
+  std::string error;             // sentence about the first variable that holds a wrong value
+};
+
+const Environment& GetEnvironment();
+
+}  // namespace npu::runtime

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/fiber.hpp"
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <new>
+
+#if defined(__has_feature)
+#define NPU_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define NPU_HAS_FEATURE(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || NPU_HAS_FEATURE(address_sanitizer)
+#define NPU_ASAN 1
+#include <sanitizer/common_interface_defs.h>
+#else
+#define NPU_ASAN 0
+#endif
+#if defined(__SANITIZE_THREAD__) || NPU_HAS_FEATURE(thread_sanitizer)
+#define NPU_TSAN 1
+#include <sanitizer/tsan_interface.h>
+#else
+#define NPU_TSAN 0
+#endif
+
+namespace npu::runtime {
+namespace {
+
+constexpr size_t kStackBytes = (NPU_ASAN || NPU_TSAN ? 1024 : 256) * 1024;  // red zones take room
+
+}  // namespace
+
+Fiber::Fiber() {
+  thread_exceptions_ = reinterpret_cast<ExceptionState*>(abi::__cxa_get_globals());
+#if NPU_TSAN
+  tsan_fiber_ = __tsan_get_current_fiber();
+#endif
+}
+
+Fiber::Fiber(void (*entry)(void*), void* argument) : entry_(entry), argument_(argument) {
+  thread_exceptions_ = reinterpret_cast<ExceptionState*>(abi::__cxa_get_globals());
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  mapping_bytes_ = kStackBytes + page;
+  mapping_ = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (mapping_ == MAP_FAILED) throw std::bad_alloc();
+  if (mprotect(mapping_, page, PROT_NONE) != 0) {
+    munmap(mapping_, mapping_bytes_);
+    throw std::bad_alloc();
+  }
+  char* stack = static_cast<char*>(mapping_) + page;
+  stack_ = stack;
+  stack_bytes_ = kStackBytes;
+  PrepareContext(context_, stack, kStackBytes, &Fiber::Start, this);
+#if NPU_TSAN
+  tsan_fiber_ = __tsan_create_fiber(0);
+#endif
+}
+
+Fiber::~Fiber() {
+  if (mapping_ == nullptr) return;
+#if NPU_TSAN
+  __tsan_destroy_fiber(tsan_fiber_);
+#endif
+  munmap(mapping_, mapping_bytes_);
+}
+
+void Fiber::Arrive() {
+#if NPU_ASAN
+  const void* bottom = nullptr;
+  size_t bytes = 0;
+  __sanitizer_finish_switch_fiber(fake_stack_, &bottom, &bytes);
+  if (resumed_by_->mapping_ == nullptr) {
+    resumed_by_->stack_ = bottom;
+    resumed_by_->stack_bytes_ = bytes;
+  }
+#endif
+}
+
+void Fiber::Start(void* fiber) {
+  auto* self = static_cast<Fiber*>(fiber);
+  self->Arrive();
+  self->entry_(self->argument_);
+}
+
+void Fiber::Switch(Fiber& from, Fiber& to) {
+  from.exceptions_ = *from.thread_exceptions_;
+  *from.thread_exceptions_ = to.exceptions_;
+  to.resumed_by_ = &from;
+#if NPU_ASAN
+  __sanitizer_start_switch_fiber(&from.fake_stack_, to.stack_, to.stack_bytes_);
+#endif
+#if NPU_TSAN
+  __tsan_switch_to_fiber(to.tsan_fiber_, 0);
+#endif
+  SwitchContext(from.context_, to.context_);
+  from.Arrive();
+}
+
+}  // namespace npu::runtime

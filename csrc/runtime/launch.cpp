@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/launch.hpp"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace npu::runtime {
+namespace {
+
+constexpr uint32_t kMaxBlocks = 65535;
+constexpr size_t kArgsAlignment = 8;
+
+struct LaunchCounts {
+  std::mutex mutex;
+  std::map<std::string, uint64_t, std::less<>> counts;
+};
+
+LaunchCounts& GetLaunchCounts() {
+  static auto* const counts = new LaunchCounts;  // outlives static destructors
+  return *counts;
+}
+
+npuError_t CheckArgs(const char* function, const npuLaunchConfig& config,
+                     const npuKernelPass* pass) {
+  if (pass == nullptr) return NPU_SUCCESS;
+  const size_t low = pass->args_bytes;
+  const size_t high = (low + kArgsAlignment - 1) / kArgsAlignment * kArgsAlignment;
+  if (config.args_bytes >= low && config.args_bytes <= high) return NPU_SUCCESS;
+  std::string expected = std::to_string(low);
+  if (high != low) expected += " to " + std::to_string(high);
+  return Invalid(function, "args_bytes of " + expected + " for kernel " + config.kernel->name,
+                 config.args_bytes);
+}
+
+}  // namespace
+
+void LaunchArgs::Assign(const void* bytes, size_t count) {
+  large_.reset();
+  if (count > sizeof(small_)) large_ = std::make_unique<std::byte[]>(count);
+  if (count != 0) std::memcpy(large_ ? large_.get() : small_, bytes, count);
+}
+
+npuError_t CheckLaunch(const char* function, const npuLaunchConfig& config) {
+  const npuKernel_t kernel = config.kernel;
+  if (kernel == nullptr) return Invalid(function, "a kernel", "NULL");
+  if (kernel->name == nullptr) return Invalid(function, "a kernel with a name", "NULL");
+  if (kernel->vector == nullptr && kernel->cube == nullptr) {
+    return Invalid(function, "a kernel with a vector or a cube pass",
+                   std::string(kernel->name) + " with neither");
+  }
+  if (config.block_dim == 0 || config.block_dim > kMaxBlocks) {
+    return Invalid("block_dim", "1 to " + std::to_string(kMaxBlocks), config.block_dim);
+  }
+  if ((config.flags & ~NPU_LAUNCH_FLOAT64) != 0) {
+    return Invalid(function, "launch flags 0 or NPU_LAUNCH_FLOAT64 (1)", config.flags);
+  }
+  if (config.args == nullptr && config.args_bytes != 0) {
+    return Invalid(function, std::to_string(config.args_bytes) + " bytes of args", "NULL");
+  }
+  const npuError_t error = CheckArgs(function, config, kernel->vector);
+  return error != NPU_SUCCESS ? error : CheckArgs(function, config, kernel->cube);
+}
+
+void CountLaunch(const char* name) {
+  LaunchCounts& counts = GetLaunchCounts();
+  const std::lock_guard<std::mutex> lock(counts.mutex);
+  const auto found = counts.counts.find(std::string_view(name));
+  if (found != counts.counts.end()) {
+    ++found->second;
+  } else {
+    counts.counts.emplace(name, 1);
+  }
+}
+
+uint64_t LaunchCount(const char* name) {
+  LaunchCounts& counts = GetLaunchCounts();
+  const std::lock_guard<std::mutex> lock(counts.mutex);
+  const auto found = counts.counts.find(std::string_view(name));
+  return found == counts.counts.end() ? 0 : found->second;
+}
+
+}  // namespace npu::runtime

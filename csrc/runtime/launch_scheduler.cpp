@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/launch_scheduler.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "npu/error.hpp"
+#include "npu/observer.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/interrupt.hpp"
+#include "runtime/launch_aborted.hpp"
+
+namespace npu::runtime {
+namespace {
+
+// A pointer without destructor: work may still run on this thread after its thread-local objects
+// are gone.
+__thread LaunchScheduler* thread_scheduler = nullptr;
+
+struct SchedulerOwner {
+  ~SchedulerOwner() { delete std::exchange(thread_scheduler, nullptr); }
+};
+thread_local SchedulerOwner scheduler_owner;
+
+constexpr uint32_t kTasksPerPoll = 16;
+
+}  // namespace
+
+LaunchScheduler& LaunchScheduler::OfThisThread() {
+  if (thread_scheduler == nullptr) {
+    static_cast<void>(&scheduler_owner);  // constructs it
+    thread_scheduler = new LaunchScheduler;
+    InstallTerminateHandler();
+  }
+  return *thread_scheduler;
+}
+
+LaunchScheduler::~LaunchScheduler() = default;
+
+Status LaunchScheduler::Run(const Launch& launch, InstructionObserver* observer) {
+  Reset(launch, observer);
+  Fiber* fiber = nullptr;
+  try {
+    fiber = IdleFiber();
+  } catch (const std::bad_alloc&) {
+    return {NPU_ERROR_OUT_OF_MEMORY, std::string(launch.kernel->name) +
+                                         ": expected memory of the host for a stack, got none"};
+  }
+  const TaskScope in_task;
+  running_ = &main_;
+  while (fiber != nullptr) {
+    SwitchTo(*fiber);
+    fiber = std::exchange(interrupt_poller_, nullptr);
+    // Signal handlers of an interpreter run here, on a stack of full size.
+    if (fiber != nullptr) interrupted_ = PollInterrupt();
+  }
+  for (Fiber* fiber : abandoned_fibers_) {
+    std::erase_if(fibers_, [fiber](const auto& owned) { return owned.get() == fiber; });
+  }
+  abandoned_fibers_.clear();
+  return std::exchange(result_, {});
+}
+
+void LaunchScheduler::Reset(const Launch& launch, InstructionObserver* observer) {
+  const Environment& environment = GetEnvironment();
+  launch_ = &launch;
+  observer_ = observer;
+  arch_ = environment.arch;
+  shape_.blocks = launch.block_dim;
+  shape_.has_cube = launch.kernel->cube != nullptr;
+  shape_.has_vector = launch.kernel->vector != nullptr;
+  core_limit_[static_cast<int>(CoreType::kVector)] = static_cast<uint32_t>(arch_->vector_cores);
+  core_limit_[static_cast<int>(CoreType::kCube)] = static_cast<uint32_t>(arch_->cube_cores);
+  next_task_ = 0;
+  stopped_ = false;
+  interrupted_ = false;
+  tasks_until_poll_ = kTasksPerPoll;
+  progress_ = 1;
+  seen_progress_ = 0;
+  ready_ = {};
+  polling_ = {};
+  blocked_.clear();
+  flags_.Reset(shape_);
+  for (Barrier& barrier : barriers_) barrier = {};
+  for (int type = 0; type < 2; ++type) live_[type] = ended_[type] = 0;
+}
+
+void LaunchScheduler::RunFiber(void* scheduler) {
+  auto* self = static_cast<LaunchScheduler*>(scheduler);
+  for (;;) {
+    self->RunTasks();
+    self->idle_fibers_.push_back(self->running_);  // has room since the fiber was made
+    Fiber* next = self->Next();
+    if (next == nullptr && !self->blocked_.empty()) {
+      self->StopDeadlocked("every core waits");
+      next = self->Next();
+    }
+    self->SwitchTo(next != nullptr ? *next : self->main_);
+  }
+}
+
+bool LaunchScheduler::CanStart() const {
+  if (stopped_ || next_task_ == shape_.tasks()) return false;
+  const int type = static_cast<int>(shape_.TypeOf(next_task_));
+  return live_[type] < core_limit_[type];
+}
+
+void LaunchScheduler::RunTasks() {
+  while (ready_.empty() && CanStart()) RunTask(next_task_++);
+}
+
+void LaunchScheduler::RunTask(uint32_t task) {
+  const CoreType type = shape_.TypeOf(task);
+  CoreSlot* slot = nullptr;
+  try {
+    slot = cores_.Take(type, *arch_);
+  } catch (const std::bad_alloc&) {
+    return Stop(NPU_ERROR_OUT_OF_MEMORY, std::string(launch_->kernel->name) +
+                                             ": expected memory of the host for a core, got none");
+  }
+  Bind(*slot, task);
+  RunPass(*slot);
+  End(*slot);
+}
+
+void LaunchScheduler::Bind(CoreSlot& slot, uint32_t task) {
+  const uint32_t per_block = shape_.cores_per_block();
+  const uint32_t index = task % per_block;
+  Core& core = slot.core;
+  core.scheduler = this;
+  core.observer = observer_;
+  core.arch = arch_;
+  core.kernel = launch_->kernel->name;
+  core.check_limits = GetEnvironment().check_limits;
+  core.allow_float64 = (launch_->flags & NPU_LAUNCH_FLOAT64) != 0;
+  core.block_idx = task / per_block;
+  core.block_num = shape_.blocks;
+  core.sub_block_id = index > 1 ? index - 1 : 0;
+  core.sub_block_num = shape_.is_mix() ? 2 : 1;
+  slot.fiber = running_;
+  slot.task = task;
+  slot.wait = Wait::kNothing;
+  slot.polled_at = 0;
+  slot.aborts = 0;
+  ++live_[static_cast<int>(core.type)];
+  current_core = &core;
+}
+
+void LaunchScheduler::RunPass(CoreSlot& slot) {
+  const npuKernelPass* pass =
+      slot.core.type == CoreType::kCube ? launch_->kernel->cube : launch_->kernel->vector;
+  try {
+    pass->run(launch_->args.data());
+    if (observer_ != nullptr) observer_->OnKernelEnd(slot.core);
+    if (--tasks_until_poll_ == 0) [[unlikely]] {
+      tasks_until_poll_ = kTasksPerPoll;
+      Poll(slot.core);
+    }
+  } catch (const LaunchAborted&) {
+  } catch (const Fault& fault) {
+    Stop(NPU_ERROR_KERNEL_FAULT, fault.what());
+  } catch (const std::exception& error) {
+    Stop(NPU_ERROR_KERNEL_FAULT,
+         Where(slot.core) + ": expected no exception out of the kernel, got " + error.what());
+  } catch (...) {
+    Stop(NPU_ERROR_KERNEL_FAULT,
+         Where(slot.core) + ": expected no exception out of the kernel, got one of unknown type");
+  }
+}
+
+void LaunchScheduler::End(CoreSlot& slot) {
+  Core& core = slot.core;
+  const CoreType type = core.type;
+  const int index = static_cast<int>(type);
+  current_core = nullptr;
+  if (core.instruction != 0) std::memset(core.flags, 0, sizeof(core.flags));
+  core.instruction = 0;
+  --live_[index];
+  ++ended_[index];
+  ++progress_;
+  if (!blocked_.empty() && !stopped_) [[unlikely]] {
+    for (int group = 0; group < kSyncGroups; ++group) {
+      if (barriers_[group].arrived == 0 || !InGroup(type, static_cast<SyncGroup>(group))) continue;
+      StopDeadlocked("block " + std::to_string(core.block_idx) + " has ended without SYNCALL");
+      break;
+    }
+  }
+  cores_.Give(&slot);
+}
+
+Fiber* LaunchScheduler::IdleFiber() {
+  if (idle_fibers_.empty()) {
+    fibers_.reserve(fibers_.size() + 1);
+    idle_fibers_.reserve(fibers_.size() + 1);
+    fibers_.push_back(std::make_unique<Fiber>(&LaunchScheduler::RunFiber, this));
+    return fibers_.back().get();
+  }
+  Fiber* fiber = idle_fibers_.back();
+  idle_fibers_.pop_back();
+  return fiber;
+}
+
+Fiber* LaunchScheduler::Next() {
+  if (ready_.empty() && CanStart()) {
+    try {
+      return IdleFiber();
+    } catch (const std::bad_alloc&) {
+      Stop(NPU_ERROR_OUT_OF_MEMORY, std::string(launch_->kernel->name) +
+                                        ": expected memory of the host for a stack, got none");
+    }
+  }
+  if (!ready_.empty()) return ready_.Pop()->fiber;
+  return polling_.empty() ? nullptr : polling_.Pop()->fiber;
+}
+
+void LaunchScheduler::SwitchTo(Fiber& to) {
+  Fiber& from = *running_;
+  if (&from == &to) return;
+  running_ = &to;
+  Fiber::Switch(from, to);
+}
+
+void LaunchScheduler::Suspend(CoreSlot& slot) {
+  Fiber* next = Next();
+  if (next == nullptr) {
+    StopDeadlocked("every core waits");
+    next = Next();
+  }
+  SwitchTo(*next);
+  current_core = &slot.core;
+  slot.wait = Wait::kNothing;
+  CheckStopped(slot);
+}
+
+void LaunchScheduler::Block(CoreSlot& slot, Wait wait) {
+  slot.wait = wait;
+  slot.blocked_index = static_cast<uint32_t>(blocked_.size());
+  blocked_.push_back(&slot);
+  ++progress_;
+  Suspend(slot);
+}
+
+void LaunchScheduler::Wake(CoreSlot& slot) {
+  blocked_.back()->blocked_index = slot.blocked_index;
+  blocked_[slot.blocked_index] = blocked_.back();
+  blocked_.pop_back();
+  ready_.Push(&slot);
+}
+
+void LaunchScheduler::SetCrossCoreFlag(Core& core, FlagScope scope, int id) {
+  if (CheckStopped(SlotOf(core))) return;
+  flags_.Set(core, scope, id, woken_);
+  ++progress_;
+  for (CoreSlot* slot : woken_) Wake(*slot);
+  woken_.clear();
+}
+
+void LaunchScheduler::WaitCrossCoreFlag(Core& core, int id) {
+  CoreSlot& slot = SlotOf(core);
+  if (CheckStopped(slot)) return;
+  while (!flags_.TryTake(core, id)) {
+    flags_.Await(core, id);
+    Block(slot, Wait::kFlag);
+    if (stopped_) return;
+  }
+}
+
+void LaunchScheduler::SyncAll(Core& core, SyncGroup group) {
+  CoreSlot& slot = SlotOf(core);
+  if (CheckStopped(slot)) return;
+  CheckGroup(core, group);
+  Barrier& barrier = barriers_[static_cast<int>(group)];
+  ++progress_;
+  if (++barrier.arrived < GroupSize(group)) {
+    barrier.waiting.Push(&slot);
+    slot.wait_id = static_cast<int>(group);
+    return Block(slot, Wait::kSyncAll);
+  }
+  barrier.arrived = 0;
+  while (!barrier.waiting.empty()) Wake(*barrier.waiting.Pop());
+}
+
+void LaunchScheduler::Yield(Core& core, const char* where) {
+  CoreSlot& slot = SlotOf(core);
+  Poll(core);
+  if (stopped_) return;
+  // The poll itself is one instruction; more than that is work.
+  if (core.instruction > slot.polled_at + 1) ++progress_;
+  slot.polled_at = core.instruction;
+  slot.polls = where;
+  slot.wait = Wait::kPoll;
+  if (ready_.empty() && !CanStart()) CheckSpin(slot);
+  if (stopped_) return;
+  polling_.Push(&slot);
+  Suspend(slot);
+}
+
+void LaunchScheduler::Poll(Core& core) {
+  CoreSlot& slot = SlotOf(core);
+  if (CheckStopped(slot)) return;
+  if (InterruptPollDue()) {
+    interrupt_poller_ = running_;
+    SwitchTo(main_);
+    current_core = &core;
+  }
+  if (!interrupted_ && !AbortScope::Requested()) return;
+  Stop(NPU_ERROR_INTERRUPTED,
+       Where(core) + ": expected the kernel to run to its end, got an interrupt");
+  CheckStopped(slot);
+}
+
+}  // namespace npu::runtime

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "npu/core.hpp"
+#include "runtime/core_slot.hpp"
+#include "runtime/cross_core_flags.hpp"
+#include "runtime/fiber.hpp"
+#include "runtime/launch.hpp"
+#include "runtime/status.hpp"
+
+namespace npu::runtime {
+
+/// Runs launches on one thread, each core of a block as a fiber. A fiber runs task after task; only
+/// when a core has to wait is another fiber taken, so a kernel without cross-core waits costs one
+/// pair of switches. At most as many cores run at a time as the chip has. The order is a function
+/// of the launch alone.
+class LaunchScheduler final : public CoreScheduler {
+ public:
+  LaunchScheduler() = default;
+  ~LaunchScheduler();
+
+  /// The scheduler of the calling thread.
+  static LaunchScheduler& OfThisThread();
+
+  /// Runs launch to its end. The first fault stops all its cores.
+  Status Run(const Launch& launch, InstructionObserver* observer);
+
+  void SetCrossCoreFlag(Core& core, FlagScope scope, int id) override;
+  void WaitCrossCoreFlag(Core& core, int id) override;
+  void SyncAll(Core& core, SyncGroup group) override;
+  void Yield(Core& core, const char* where) override;
+  void Poll(Core& core) override;
+
+ private:
+  static constexpr int kSyncGroups = 3;
+
+  struct Barrier {
+    uint32_t arrived = 0;
+    SlotQueue waiting;
+  };
+
+  static void RunFiber(void* scheduler);
+
+  void Reset(const Launch& launch, InstructionObserver* observer);
+  bool CanStart() const;
+  void RunTasks();
+  void RunTask(uint32_t task);
+  void RunPass(CoreSlot& slot);
+  void Bind(CoreSlot& slot, uint32_t task);
+  void End(CoreSlot& slot);
+
+  /// The fiber to run next: a core that may go on, a new block, a core that polls. Null when there
+  /// is none.
+  Fiber* Next();
+  Fiber* IdleFiber();
+  void SwitchTo(Fiber& to);
+  /// Lets others run until slot may go on.
+  void Suspend(CoreSlot& slot);
+  void Block(CoreSlot& slot, Wait wait);
+  void Wake(CoreSlot& slot);
+
+  void CheckGroup(Core& core, SyncGroup group) const;
+  uint32_t GroupSize(SyncGroup group) const;
+  bool InGroup(CoreType type, SyncGroup group) const;
+
+  /// Ends the launch: every suspended core is resumed to unwind.
+  void Stop(npuError_t code, std::string message);
+  void StopDeadlocked(const std::string& reason);
+  /// Unwinds the core if the launch has stopped. True when it has and an exception is on its way
+  /// already: the call comes from a destructor, which must not throw, and has to return at once.
+  bool CheckStopped(CoreSlot& slot);
+  void CheckSpin(CoreSlot& slot);
+  /// Leaves the fiber of slot for good; its stack is never run again.
+  [[noreturn]] void Abandon(CoreSlot& slot);
+  [[noreturn]] void AbandonTerminated();
+  static void InstallTerminateHandler();
+  [[noreturn]] static void OnTerminate();
+
+  std::string DescribeWaits() const;
+  std::string Describe(const CoreSlot& slot) const;
+
+  // The launch.
+  const Launch* launch_ = nullptr;
+  InstructionObserver* observer_ = nullptr;
+  LaunchShape shape_;
+  const Arch* arch_ = nullptr;
+  uint32_t core_limit_[2] = {};  // by CoreType
+  uint32_t next_task_ = 0;
+  uint32_t live_[2] = {};  // tasks that have started and not ended
+  uint32_t ended_[2] = {};
+  bool stopped_ = false;
+  Status result_;
+
+  // Who can run and who cannot.
+  SlotQueue ready_;
+  SlotQueue polling_;
+  std::vector<CoreSlot*> blocked_;
+  std::vector<CoreSlot*> woken_;
+  CrossCoreFlags flags_;
+  Barrier barriers_[kSyncGroups];
+
+  // Search for spins without progress.
+  uint64_t progress_ = 0;
+  uint64_t seen_progress_ = 0;
+  uint64_t fruitless_polls_ = 0;
+  std::chrono::steady_clock::time_point progress_time_;
+
+  // Stacks and cores, kept from launch to launch.
+  Fiber main_;
+  Fiber* running_ = nullptr;
+  Fiber* interrupt_poller_ = nullptr;  // waits for main_ to ask for an interrupt
+  bool interrupted_ = false;
+  uint32_t tasks_until_poll_ = 0;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Fiber*> idle_fibers_;
+  std::vector<Fiber*> abandoned_fibers_;
+  CorePool cores_;
+};
+
+}  // namespace npu::runtime

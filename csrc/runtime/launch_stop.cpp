@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a launch ends before its time: faults, deadlocks, spins.
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "npu/error.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/launch_aborted.hpp"
+#include "runtime/launch_scheduler.hpp"
+
+namespace npu::runtime {
+namespace {
+
+constexpr uint32_t kMaxAborts = 1000;  // a kernel that swallows so many is left where it stands
+constexpr size_t kDescribedCores = 4;  // cores that a report names
+constexpr uint64_t kPollsPerOsYield = 64;
+
+std::terminate_handler outer_terminate_handler = nullptr;
+
+const char* GroupName(SyncGroup group) {
+  constexpr const char* kNames[] = {"the vector cores", "the cube cores", "all cores"};
+  return kNames[static_cast<int>(group)];
+}
+
+}  // namespace
+
+bool LaunchScheduler::InGroup(CoreType type, SyncGroup group) const {
+  if (group == SyncGroup::kAllCores) return true;
+  return (group == SyncGroup::kVectorCores) == (type == CoreType::kVector);
+}
+
+uint32_t LaunchScheduler::GroupSize(SyncGroup group) const {
+  if (group == SyncGroup::kAllCores) return shape_.tasks();
+  return shape_.Count(group == SyncGroup::kVectorCores ? CoreType::kVector : CoreType::kCube);
+}
+
+void LaunchScheduler::CheckGroup(Core& core, SyncGroup group) const {
+  const auto index = static_cast<unsigned>(group);
+  if (index >= kSyncGroups) RaiseFault("SYNCALL", "a group from 0 to 2", std::to_string(index));
+  const std::string name = GroupName(group);
+  if (group == SyncGroup::kAllCores && !shape_.is_mix()) {
+    RaiseFault("SYNCALL of " + name, "a kernel with cube and vector cores",
+               shape_.has_cube ? "one without vector cores" : "one without cube cores");
+  }
+  if (!InGroup(core.type, group)) {
+    RaiseFault("SYNCALL of " + name, "a core of that kind",
+               core.type == CoreType::kCube ? "a cube core" : "a vector core");
+  }
+  for (const CoreType type : {CoreType::kVector, CoreType::kCube}) {
+    const uint32_t limit = core_limit_[static_cast<int>(type)];
+    if (!InGroup(type, group) || shape_.Count(type) <= limit) continue;
+    RaiseFault("SYNCALL",
+               "at most " + std::to_string(limit) +
+                   (type == CoreType::kCube ? " cube cores" : " vector cores") + " (as many as " +
+                   arch_->soc + " has)",
+               std::to_string(shape_.Count(type)));
+  }
+  const uint32_t ended = (InGroup(CoreType::kVector, group) ? ended_[0] : 0) +
+                         (InGroup(CoreType::kCube, group) ? ended_[1] : 0);
+  if (ended != 0) {
+    RaiseFault("SYNCALL of " + name, "all " + std::to_string(GroupSize(group)) + " cores to arrive",
+               std::to_string(ended) + " that have ended");
+  }
+}
+
+void LaunchScheduler::Stop(npuError_t code, std::string message) {
+  if (stopped_) return;
+  stopped_ = true;
+  result_ = {code, std::move(message)};
+  while (!polling_.empty()) ready_.Push(polling_.Pop());
+  for (CoreSlot* slot : blocked_) ready_.Push(slot);
+  blocked_.clear();
+  woken_.clear();
+}
+
+bool LaunchScheduler::CheckStopped(CoreSlot& slot) {
+  if (!stopped_) [[likely]]
+    return false;
+  if (++slot.aborts > kMaxAborts) Abandon(slot);
+  if (std::uncaught_exceptions() != 0) return true;
+  throw LaunchAborted{};
+}
+
+void LaunchScheduler::CheckSpin(CoreSlot& slot) {
+  using Clock = std::chrono::steady_clock;
+  const auto now = Clock::now();
+  if (progress_ != seen_progress_) {
+    seen_progress_ = progress_;
+    progress_time_ = now;
+    fruitless_polls_ = 0;
+    return;
+  }
+  const int timeout = GetEnvironment().spin_timeout_ms;
+  if (now - progress_time_ < std::chrono::milliseconds(timeout)) {
+    // What is polled may be in the hands of another thread.
+    if (++fruitless_polls_ % kPollsPerOsYield == 0) std::this_thread::yield();
+    return;
+  }
+  std::string message =
+      Where(slot.core) + ": " + slot.polls +
+      ": expected the memory that it polls to change, got no progress of any core in " +
+      std::to_string(timeout) + " ms";
+  if (!blocked_.empty()) message += "; " + DescribeWaits();
+  Stop(NPU_ERROR_DEADLOCK, std::move(message));
+  CheckStopped(slot);
+}
+
+void LaunchScheduler::StopDeadlocked(const std::string& reason) {
+  Stop(NPU_ERROR_DEADLOCK, std::string(launch_->kernel->name) +
+                               ": expected a core that can go on, got a deadlock (" + reason +
+                               "): " + DescribeWaits());
+}
+
+std::string LaunchScheduler::DescribeWaits() const {
+  std::vector<CoreSlot*> cores = blocked_;
+  std::sort(cores.begin(), cores.end(),
+            [](const CoreSlot* a, const CoreSlot* b) { return a->task < b->task; });
+  std::string text;
+  for (size_t i = 0; i < cores.size() && i < kDescribedCores; ++i) {
+    text += (i == 0 ? "" : "; ") + Describe(*cores[i]);
+  }
+  if (cores.size() > kDescribedCores) {
+    text += "; and " + std::to_string(cores.size() - kDescribedCores) + " more";
+  }
+  if (next_task_ < shape_.tasks()) {
+    text += "; block " + std::to_string(next_task_ / shape_.cores_per_block()) +
+            " waits for a free core";
+  }
+  return text;
+}
+
+std::string LaunchScheduler::Describe(const CoreSlot& slot) const {
+  std::ostringstream text;
+  text << "block " << slot.core.block_idx;
+  if (slot.core.sub_block_num > 1) {
+    if (slot.core.type == CoreType::kCube) {
+      text << ", cube core";
+    } else {
+      text << ", vector core " << slot.core.sub_block_id;
+    }
+  }
+  text << " waits ";
+  if (slot.wait == Wait::kSyncAll) {
+    const auto group = static_cast<SyncGroup>(slot.wait_id);
+    text << "at SYNCALL of " << GroupName(group) << " (" << barriers_[slot.wait_id].arrived
+         << " of " << GroupSize(group) << " arrived)";
+  } else {
+    text << "for cross-core flag " << slot.wait_id;
+  }
+  text << " at instruction " << slot.core.instruction;
+  return text.str();
+}
+
+void LaunchScheduler::Abandon(CoreSlot& slot) {
+  abandoned_fibers_.push_back(running_);
+  End(slot);
+  Fiber* next = Next();
+  SwitchTo(next != nullptr ? *next : main_);
+  std::abort();  // nobody resumes an abandoned fiber
+}
+
+// An exception that meets a noexcept function of a kernel, a destructor for instance, would end the
+// process. The core ends instead; what lies on its stack is not destroyed.
+void LaunchScheduler::AbandonTerminated() {
+  CoreSlot& slot = SlotOf(*current_core);
+  std::string got = "std::terminate";
+  if (const std::exception_ptr exception = std::current_exception()) {
+    try {
+      std::rethrow_exception(exception);
+    } catch (const Fault& fault) {
+      got = fault.what();
+    } catch (const std::exception& error) {
+      got = error.what();
+    } catch (...) {
+      got = "an exception of unknown type in a noexcept function";
+    }
+  }
+  Stop(NPU_ERROR_KERNEL_FAULT,
+       Where(slot.core) + ": expected no exception in a noexcept function, got " + got);
+  Abandon(slot);
+}
+
+void LaunchScheduler::OnTerminate() {
+  if (current_core != nullptr && current_core->scheduler != nullptr) {
+    static_cast<LaunchScheduler*>(current_core->scheduler)->AbandonTerminated();
+  }
+  if (outer_terminate_handler != nullptr) outer_terminate_handler();
+  std::abort();
+}
+
+void LaunchScheduler::InstallTerminateHandler() {
+  static std::once_flag once;
+  std::call_once(
+      once, [] { outer_terminate_handler = std::set_terminate(&LaunchScheduler::OnTerminate); });
+}
+
+}  // namespace npu::runtime
