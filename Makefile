@@ -103,7 +103,7 @@ wheel: $(VENV)/.build | machine
 
 clean:
 	rm -rf build dist npu_backend/lib op_extension/lib op_extension/include *.egg-info
-	rm -f $(VENV)/.packages
+	rm -f op_extension/*.so $(VENV)/.packages
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean

@@ -36,7 +36,7 @@ def torch_version() -> str:
         sys.exit(
             "op_extension: expected torch in the environment that builds (the libraries only fit "
             "the torch they were built with), got none; install torch==2.13.0 first, then run: "
-            "pip install setuptools wheel cmake ninja && pip install --no-build-isolation ."
+            "pip install setuptools wheel cmake ninja pybind11 && pip install --no-build-isolation ."
         )
 
 
@@ -84,16 +84,16 @@ class BuildLibraries(build_ext):
         if self.inplace:
             return
         for package in PACKAGES:
-            target = Path(self.build_lib, package, "lib")
-            shutil.copytree(packages / package / "lib", target, dirs_exist_ok=True)
+            for library in (packages / package).rglob("*.so"):
+                target = Path(self.build_lib, library.relative_to(packages))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(library, target)
 
     def cmake(self, folder: Path, packages: Path, levels: str) -> None:
         """Configures when something about the configuration has changed, then builds."""
         program, ninja = tool("cmake"), tool("ninja")
         if program is None:
-            sys.exit(
-                "op_extension: expected cmake 3.18 or newer, got none; run: pip install cmake ninja"
-            )
+            sys.exit("op_extension: expected cmake 3.18 or newer, got none; run: pip install cmake ninja")
         configure = [program, "-S", str(ROOT), "-B", str(folder)]
         configure += [
             f"-DNPU_PACKAGE_DIR={packages}",

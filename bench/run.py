@@ -27,9 +27,7 @@ from bench.row import Row
 
 def all_rows() -> list[Row]:
     """ROWS of each module bench_* in this package, in order of their names."""
-    names = sorted(
-        m.name for m in pkgutil.iter_modules(bench.__path__) if m.name.startswith("bench_")
-    )
+    names = sorted(m.name for m in pkgutil.iter_modules(bench.__path__) if m.name.startswith("bench_"))
     return [row for name in names for row in importlib.import_module(f"bench.{name}").ROWS]
 
 

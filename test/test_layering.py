@@ -73,16 +73,10 @@ class PlantedTest(unittest.TestCase):
         self.assertEqual(layering.broken_arrows(self.root), [])
 
     def test_each_room_may_include_what_lies_below(self):
-        self.assert_clean(
-            "csrc/kernel/a.cpp", '#include "pto/pto-inst.hpp"\n#include <kernel_operator.h>\n'
-        )
+        self.assert_clean("csrc/kernel/a.cpp", '#include "pto/pto-inst.hpp"\n#include <kernel_operator.h>\n')
         self.assert_clean("csrc/op/a.cpp", '#include "npu_runtime.h"\n#include "npu/kernel.h"\n')
-        self.assert_clean(
-            "csrc/host/a.cpp", '#include <ATen/ATen.h>\n#include "op/add.hpp"\n#include <vector>\n'
-        )
-        self.assert_clean(
-            "csrc/runtime/a.cpp", '#include "observe/hazard_checker.hpp"\n#include "stream.hpp"\n'
-        )
+        self.assert_clean("csrc/host/a.cpp", '#include <ATen/ATen.h>\n#include "op/add.hpp"\n#include <vector>\n')
+        self.assert_clean("csrc/runtime/a.cpp", '#include "observe/hazard_checker.hpp"\n#include "stream.hpp"\n')
 
     def test_an_include_that_points_up_is_found(self):
         for name, line, sentence in (
@@ -128,14 +122,10 @@ class PlantedTest(unittest.TestCase):
                     (self.root / name).unlink()
 
     def test_a_header_that_nobody_has_is_found(self):
-        self.assert_found(
-            "csrc/op/a.cpp", '#include "op/gone.hpp"\n', "expected a header of this repository"
-        )
+        self.assert_found("csrc/op/a.cpp", '#include "op/gone.hpp"\n', "expected a header of this repository")
 
     def test_a_file_outside_the_rooms_is_found(self):
-        self.assert_found(
-            "csrc/attic/a.cpp", "", "csrc/attic/a.cpp: expected a file in one of the rooms"
-        )
+        self.assert_found("csrc/attic/a.cpp", "", "csrc/attic/a.cpp: expected a file in one of the rooms")
 
     def test_a_checker_named_in_include_is_found(self):
         self.assert_found("csrc/include/npu/a.hpp", "class HazardChecker;\n", "got HazardChecker")
@@ -163,9 +153,7 @@ class PlantedTest(unittest.TestCase):
             ("utils.py", licence, "expected a name that tells"),
         ):
             with self.subTest(name=name):
-                self.assertRegex(
-                    "\n".join(file_rules.broken_rules(self.plant(name, text))), sentence
-                )
+                self.assertRegex("\n".join(file_rules.broken_rules(self.plant(name, text))), sentence)
         self.assertEqual(file_rules.broken_rules(self.plant("c.py", "#!/bin/sh\n" + licence)), [])
 
 

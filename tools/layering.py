@@ -27,6 +27,7 @@ ROOMS = {
     "csrc/kernel/tiling.h": "kernel arguments",
     "csrc/op": "op",
     "csrc/host": "host",
+    "csrc/python": "python",
     "csrc/tensorflow": "tensorflow",
     "csrc/onnxruntime": "onnxruntime",
     "csrc/mindspore": "mindspore",
@@ -48,6 +49,7 @@ INCLUDES = {
     "kernel": {"pto", "compat/device", "kernel arguments"},
     "op": {"npu_runtime.h", "kernel symbol", "kernel arguments"},
     "host": {"op", "npu_runtime.h", "kernel symbol", "compat/host"},
+    "python": {"npu_runtime.h", "kernel symbol"},
     "tensorflow": {"op", "npu_runtime.h"},
     "onnxruntime": {"op", "npu_runtime.h"},
     "mindspore": {"op", "npu_runtime.h"},
@@ -61,6 +63,7 @@ FRAMEWORKS = {
 }
 FRAMEWORK_OF_ROOM = {
     "host": {"torch"},
+    "python": {"pybind11"},
     "compat/host": {"torch"},
     "tensorflow": {"tensorflow"},
     "onnxruntime": {"onnxruntime"},
@@ -121,9 +124,7 @@ def broken_includes(root: Path) -> list[str]:
         own_name = path.relative_to(root).as_posix()
         room = room_of(own_name)
         if room is None:
-            found.append(
-                f"{own_name}: expected a file in one of the rooms of tools/layering.py, got none"
-            )
+            found.append(f"{own_name}: expected a file in one of the rooms of tools/layering.py, got none")
             continue
         for quote, name in INCLUDE_LINE.findall(path.read_text(encoding="utf-8")):
             found += broken_include(root, path, room, quote, name)
@@ -189,16 +190,8 @@ def broken_imports(root: Path) -> list[str]:
             for owner, forbidden in NOT_IMPORTED_BY.items():
                 if not is_in(module, owner):
                     continue
-                bad = {
-                    name
-                    for name in imported_modules(path, module)
-                    for f in forbidden
-                    if is_in(name, f)
-                }
-                found += [
-                    f"{where.as_posix()}: expected {owner} not to import {name}, got it"
-                    for name in sorted(bad)
-                ]
+                bad = {name for name in imported_modules(path, module) for f in forbidden if is_in(name, f)}
+                found += [f"{where.as_posix()}: expected {owner} not to import {name}, got it" for name in sorted(bad)]
     return found
 
 

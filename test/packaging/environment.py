@@ -13,26 +13,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
 OWN_FILES = ("op_extension", "npu_backend", "__editable__", "_op_extension")
-ADD = (
-    "import torch, op_extension; x = torch.ones(3, device='npu'); "
-    "print(torch.ops.npu.my_add(x, x).tolist())"
-)
+ADD = "import torch, op_extension; x = torch.ones(3, device='npu'); print(torch.ops.npu.my_add(x, x).tolist())"
 
 
 def clean_variables(**variables):
     """This process's variables without those of Python and the loader; variables on top."""
-    kept = {
-        k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "LD_", "NPU_", "TORCH"))
-    }
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "LD_", "NPU_", "TORCH"))}
     return {**kept, "PYTHONNOUSERSITE": "1", "OMP_NUM_THREADS": "2", **variables}
 
 
 def run(command, **options):
     """Runs command to its end; output as text."""
     options.setdefault("env", clean_variables())
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=1500, check=False, **options
-    )
+    return subprocess.run(command, capture_output=True, text=True, timeout=1500, check=False, **options)
 
 
 def succeed(command, **options):

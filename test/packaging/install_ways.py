@@ -23,9 +23,7 @@ class InstallWaysTest(unittest.TestCase):
     def setUpClass(cls):
         """Copies what git tracks, so that nothing built is taken along."""
         cls.sources = scratch() / "sources"
-        tracked = subprocess.run(
-            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
-        )
+        tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
         for name in tracked.stdout.decode().split("\0"):
             if name:
                 target = cls.sources / name

@@ -18,6 +18,7 @@ LIBRARIES = {
     "npu_backend/lib/libnpu_runtime.so",
     "npu_backend/lib/libnpu_backend.so",
     "op_extension/lib/libop_extension.so",
+    f"op_extension/_runtime{sysconfig.get_config_var('EXT_SUFFIX')}",
 }
 
 
@@ -39,9 +40,7 @@ class WheelTest(unittest.TestCase):
 
     def test_requires_the_torch_it_was_built_with(self):
         minor = ".".join(version("torch").split("+")[0].split(".")[:2])
-        self.assertEqual(
-            sorted(self.metadata.get_all("Requires-Dist")), ["numpy", f"torch=={minor}.*"]
-        )
+        self.assertEqual(sorted(self.metadata.get_all("Requires-Dist")), ["numpy", f"torch=={minor}.*"])
 
     def test_names_its_licence_and_holds_its_text(self):
         self.assertEqual(self.metadata["License-Expression"], "Apache-2.0")
@@ -74,6 +73,7 @@ class WheelTest(unittest.TestCase):
         top = {name.split("/")[0] for name in self.names}
         self.assertEqual(top, {"op_extension", "npu_backend", self.info})
         self.assertEqual({name for name in self.libraries if not KERNELS.match(name)}, LIBRARIES)
+        self.assertEqual(len(set(self.libraries)), len(self.libraries))
 
     def test_holds_kernels_for_the_levels_it_was_built_for(self):
         levels = sorted(name for name in self.libraries if KERNELS.match(name))
