@@ -66,8 +66,10 @@ class InstalledTest(unittest.TestCase):
             path = ROOT / package / "lib" / f"lib{library}.so"
             self.assertTrue(path.is_file(), path)
             with self.subTest(library=library):
-                code = f"import op_extension, torch; torch.ops.load_library({str(path)!r})"
-                self.assert_one_sentence(installed().run(code), ".*expected .*got ")
+                done = installed().run(f"import op_extension, torch; torch.ops.load_library({str(path)!r})")
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                sentences = [line for line in done.stderr.splitlines() if "expected" in line and "got" in line]
+                self.assertEqual(len(sentences), 1, done.stderr)
 
     def test_an_editable_copy_beside_the_wheel_ends_in_one_sentence_or_works(self):
         code = (
@@ -84,6 +86,8 @@ class InstalledTest(unittest.TestCase):
         environment = Environment("other_torch")
         environment.install("--no-deps", wheel())
         environment.rename_torch("2.99.1")
+        for library in environment.site_packages.glob("*/lib/*.so"):
+            library.write_bytes(b"")  # a library of another torch may fail to load, or crash
         done = environment.run("import op_extension", TORCH_DEVICE_BACKEND_AUTOLOAD="0")
         self.assert_one_sentence(done, r".*(2\.13.*2\.99\.1|2\.99\.1.*2\.13)")
         done = environment.run("import torch; print(torch.ones(2).sum().item())")
