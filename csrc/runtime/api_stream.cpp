@@ -167,7 +167,7 @@ npuError_t npuGetLaunchCount(const char* name, uint64_t* launches) {
     if (name == nullptr || launches == nullptr) {
       return Invalid("npuGetLaunchCount", "a name and a pointer for the count", "NULL");
     }
-    *launches = LaunchCount(name);
+    *launches = LaunchCounter::Get(name);
     return NPU_SUCCESS;
   });
 }

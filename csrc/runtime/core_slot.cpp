@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <new>
+#include <utility>
 
 namespace npu {
 
@@ -40,15 +41,11 @@ CoreSlot::CoreSlot(CoreType type, const Arch& arch) {
 
 CoreSlot::~CoreSlot() { munmap(mapping, mapping_bytes); }
 
-CoreSlot* CorePool::Take(CoreType type, const Arch& arch) {
-  auto& idle = idle_[static_cast<int>(type)];
-  if (idle.empty()) return new CoreSlot(type, arch);
-  CoreSlot* slot = idle.back().release();
-  idle.pop_back();
-  return slot;
+CorePool::~CorePool() {
+  for (CoreSlot* idle : idle_) {
+    while (idle != nullptr) delete std::exchange(idle, idle->next);
+  }
 }
-
-void CorePool::Give(CoreSlot* slot) { idle_[static_cast<int>(slot->core.type)].emplace_back(slot); }
 
 }  // namespace runtime
 }  // namespace npu

@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "npu/core.hpp"
 
@@ -25,6 +23,7 @@ struct CoreSlot {
   Core core;  // the first member: a Core& that a kernel hands back is its slot
   Fiber* fiber = nullptr;
   CoreSlot* next = nullptr;    // in a SlotQueue
+  uint64_t launch = 0;         // serial number of the launch that core's constant fields describe
   uint32_t task = 0;           // index in the launch
   uint32_t blocked_index = 0;  // place in the scheduler's list of blocked cores
   Wait wait = Wait::kNothing;
@@ -62,11 +61,26 @@ class SlotQueue {
 /// cache.
 class CorePool {
  public:
-  CoreSlot* Take(CoreType type, const Arch& arch);
-  void Give(CoreSlot* slot);
+  CorePool() = default;
+  ~CorePool();
+  CorePool(const CorePool&) = delete;
+  CorePool& operator=(const CorePool&) = delete;
+
+  CoreSlot* Take(CoreType type, const Arch& arch) {
+    CoreSlot*& idle = idle_[static_cast<int>(type)];
+    if (idle == nullptr) return new CoreSlot(type, arch);
+    CoreSlot* slot = idle;
+    idle = slot->next;
+    return slot;
+  }
+  void Give(CoreSlot* slot) {
+    CoreSlot*& idle = idle_[static_cast<int>(slot->core.type)];
+    slot->next = idle;
+    idle = slot;
+  }
 
  private:
-  std::vector<std::unique_ptr<CoreSlot>> idle_[2];  // by CoreType
+  CoreSlot* idle_[2] = {};  // lists by CoreType
 };
 
 }  // namespace npu::runtime

@@ -37,6 +37,7 @@ class CrossCoreFlags {
 
   void Reset(const LaunchShape& shape) {
     shape_ = shape;
+    if (tasks_.empty()) return;  // not used since the last reset
     tasks_.clear();
     for (auto& group : arrived_) {
       for (uint32_t& count : group) count = 0;

@@ -14,7 +14,7 @@ constexpr size_t kArgsAlignment = 8;
 
 struct LaunchCounts {
   std::mutex mutex;
-  std::map<std::string, uint64_t, std::less<>> counts;
+  std::map<std::string, std::atomic<uint64_t>, std::less<>> counts;  // entries never move
 };
 
 LaunchCounts& GetLaunchCounts() {
@@ -63,22 +63,23 @@ npuError_t CheckLaunch(const char* function, const npuLaunchConfig& config) {
   return error != NPU_SUCCESS ? error : CheckArgs(function, config, kernel->cube);
 }
 
-void CountLaunch(const char* name) {
-  LaunchCounts& counts = GetLaunchCounts();
-  const std::lock_guard<std::mutex> lock(counts.mutex);
-  const auto found = counts.counts.find(std::string_view(name));
-  if (found != counts.counts.end()) {
-    ++found->second;
-  } else {
-    counts.counts.emplace(name, 1);
+void LaunchCounter::Add(const char* name) {
+  if (name_ == nullptr || *name_ != name) {
+    LaunchCounts& counts = GetLaunchCounts();
+    const std::lock_guard<std::mutex> lock(counts.mutex);
+    auto found = counts.counts.find(std::string_view(name));
+    if (found == counts.counts.end()) found = counts.counts.try_emplace(name, 0).first;
+    name_ = &found->first;
+    count_ = &found->second;
   }
+  count_->fetch_add(1, std::memory_order_relaxed);
 }
 
-uint64_t LaunchCount(const char* name) {
+uint64_t LaunchCounter::Get(const char* name) {
   LaunchCounts& counts = GetLaunchCounts();
   const std::lock_guard<std::mutex> lock(counts.mutex);
   const auto found = counts.counts.find(std::string_view(name));
-  return found == counts.counts.end() ? 0 : found->second;
+  return found == counts.counts.end() ? 0 : found->second.load(std::memory_order_relaxed);
 }
 
 }  // namespace npu::runtime

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "npu/kernel.h"
 #include "runtime/status.hpp"
@@ -33,8 +35,16 @@ struct Launch {
 /// Checks kernel, block_dim, flags, args and stream of config.
 npuError_t CheckLaunch(const char* function, const npuLaunchConfig& config);
 
-/// Counts a launch that has run to its end.
-void CountLaunch(const char* name);
-uint64_t LaunchCount(const char* name);
+/// Counts launches that have run to their end, by kernel name, over all streams. One per stream, so
+/// that the entry of the kernel that ran last is at hand.
+class LaunchCounter {
+ public:
+  void Add(const char* name);
+  static uint64_t Get(const char* name);
+
+ private:
+  const std::string* name_ = nullptr;
+  std::atomic<uint64_t>* count_ = nullptr;
+};
 
 }  // namespace npu::runtime

@@ -72,7 +72,9 @@ void LaunchScheduler::Reset(const Launch& launch, InstructionObserver* observer)
   shape_.has_vector = launch.kernel->vector != nullptr;
   core_limit_[static_cast<int>(CoreType::kVector)] = static_cast<uint32_t>(arch_->vector_cores);
   core_limit_[static_cast<int>(CoreType::kCube)] = static_cast<uint32_t>(arch_->cube_cores);
-  next_task_ = 0;
+  ++serial_;
+  check_limits_ = environment.check_limits;
+  next_task_ = next_block_ = next_index_ = 0;
   stopped_ = false;
   interrupted_ = false;
   tasks_until_poll_ = kTasksPerPoll;
@@ -100,51 +102,51 @@ void LaunchScheduler::RunFiber(void* scheduler) {
   }
 }
 
-bool LaunchScheduler::CanStart() const {
-  if (stopped_ || next_task_ == shape_.tasks()) return false;
-  const int type = static_cast<int>(shape_.TypeOf(next_task_));
-  return live_[type] < core_limit_[type];
-}
-
 void LaunchScheduler::RunTasks() {
-  while (ready_.empty() && CanStart()) RunTask(next_task_++);
+  while (ready_.empty() && CanStart()) RunTask();
 }
 
-void LaunchScheduler::RunTask(uint32_t task) {
-  const CoreType type = shape_.TypeOf(task);
+void LaunchScheduler::RunTask() {
   CoreSlot* slot = nullptr;
   try {
-    slot = cores_.Take(type, *arch_);
+    slot = cores_.Take(NextType(), *arch_);
   } catch (const std::bad_alloc&) {
     return Stop(NPU_ERROR_OUT_OF_MEMORY, std::string(launch_->kernel->name) +
                                              ": expected memory of the host for a core, got none");
   }
-  Bind(*slot, task);
+  Bind(*slot);
   RunPass(*slot);
   End(*slot);
 }
 
-void LaunchScheduler::Bind(CoreSlot& slot, uint32_t task) {
-  const uint32_t per_block = shape_.cores_per_block();
-  const uint32_t index = task % per_block;
+void LaunchScheduler::Bind(CoreSlot& slot) {
   Core& core = slot.core;
-  core.scheduler = this;
-  core.observer = observer_;
-  core.arch = arch_;
-  core.kernel = launch_->kernel->name;
-  core.check_limits = GetEnvironment().check_limits;
-  core.allow_float64 = (launch_->flags & NPU_LAUNCH_FLOAT64) != 0;
-  core.block_idx = task / per_block;
-  core.block_num = shape_.blocks;
-  core.sub_block_id = index > 1 ? index - 1 : 0;
-  core.sub_block_num = shape_.is_mix() ? 2 : 1;
+  if (slot.launch != serial_) DescribeLaunch(slot);
+  core.block_idx = next_block_;
+  core.sub_block_id = next_index_ > 1 ? next_index_ - 1 : 0;
   slot.fiber = running_;
-  slot.task = task;
-  slot.wait = Wait::kNothing;
+  slot.task = next_task_;
   slot.polled_at = 0;
   slot.aborts = 0;
   ++live_[static_cast<int>(core.type)];
-  current_core = &core;
+  ++next_task_;
+  if (++next_index_ == shape_.cores_per_block()) {
+    next_index_ = 0;
+    ++next_block_;
+  }
+  *current_core_ = &core;
+}
+
+void LaunchScheduler::DescribeLaunch(CoreSlot& slot) {
+  Core& core = slot.core;
+  slot.launch = serial_;
+  core.scheduler = this;
+  core.observer = observer_;
+  core.kernel = launch_->kernel->name;
+  core.check_limits = check_limits_;
+  core.allow_float64 = (launch_->flags & NPU_LAUNCH_FLOAT64) != 0;
+  core.block_num = shape_.blocks;
+  core.sub_block_num = shape_.is_mix() ? 2 : 1;
 }
 
 void LaunchScheduler::RunPass(CoreSlot& slot) {
@@ -173,7 +175,7 @@ void LaunchScheduler::End(CoreSlot& slot) {
   Core& core = slot.core;
   const CoreType type = core.type;
   const int index = static_cast<int>(type);
-  current_core = nullptr;
+  *current_core_ = nullptr;
   if (core.instruction != 0) std::memset(core.flags, 0, sizeof(core.flags));
   core.instruction = 0;
   --live_[index];
@@ -228,7 +230,7 @@ void LaunchScheduler::Suspend(CoreSlot& slot) {
     next = Next();
   }
   SwitchTo(*next);
-  current_core = &slot.core;
+  *current_core_ = &slot.core;
   slot.wait = Wait::kNothing;
   CheckStopped(slot);
 }
@@ -302,7 +304,7 @@ void LaunchScheduler::Poll(Core& core) {
   if (InterruptPollDue()) {
     interrupt_poller_ = running_;
     SwitchTo(main_);
-    current_core = &core;
+    *current_core_ = &core;
   }
   if (!interrupted_ && !AbortScope::Requested()) return;
   Stop(NPU_ERROR_INTERRUPTED,

@@ -48,11 +48,20 @@ class LaunchScheduler final : public CoreScheduler {
   static void RunFiber(void* scheduler);
 
   void Reset(const Launch& launch, InstructionObserver* observer);
-  bool CanStart() const;
+  CoreType NextType() const {
+    return shape_.has_cube && next_index_ == 0 ? CoreType::kCube : CoreType::kVector;
+  }
+  bool CanStart() const {
+    if (stopped_ || next_block_ == shape_.blocks) return false;
+    const int type = static_cast<int>(NextType());
+    return live_[type] < core_limit_[type];
+  }
   void RunTasks();
-  void RunTask(uint32_t task);
+  void RunTask();
   void RunPass(CoreSlot& slot);
-  void Bind(CoreSlot& slot, uint32_t task);
+  /// Makes slot the next task.
+  void Bind(CoreSlot& slot);
+  void DescribeLaunch(CoreSlot& slot);
   void End(CoreSlot& slot);
 
   /// The fiber to run next: a core that may go on, a new block, a core that polls. Null when there
@@ -91,8 +100,12 @@ class LaunchScheduler final : public CoreScheduler {
   LaunchShape shape_;
   const Arch* arch_ = nullptr;
   uint32_t core_limit_[2] = {};  // by CoreType
+  uint64_t serial_ = 0;
+  bool check_limits_ = true;
   uint32_t next_task_ = 0;
-  uint32_t live_[2] = {};  // tasks that have started and not ended
+  uint32_t next_block_ = 0;  // of next_task_
+  uint32_t next_index_ = 0;  // of next_task_ in its block
+  uint32_t live_[2] = {};    // tasks that have started and not ended
   uint32_t ended_[2] = {};
   bool stopped_ = false;
   Status result_;
@@ -121,6 +134,7 @@ class LaunchScheduler final : public CoreScheduler {
   std::vector<Fiber*> idle_fibers_;
   std::vector<Fiber*> abandoned_fibers_;
   CorePool cores_;
+  Core** const current_core_ = &current_core;  // of the thread that owns all this
 };
 
 }  // namespace npu::runtime

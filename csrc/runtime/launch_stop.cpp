@@ -127,8 +127,7 @@ std::string LaunchScheduler::DescribeWaits() const {
     text += "; and " + std::to_string(cores.size() - kDescribedCores) + " more";
   }
   if (next_task_ < shape_.tasks()) {
-    text += "; block " + std::to_string(next_task_ / shape_.cores_per_block()) +
-            " waits for a free core";
+    text += "; block " + std::to_string(next_block_) + " waits for a free core";
   }
   return text;
 }

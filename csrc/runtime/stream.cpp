@@ -157,7 +157,7 @@ Status Stream::ExecuteTask(Task& task, bool dropped) {
     case Task::Kind::kLaunch:
       if (!dropped) {
         status = LaunchScheduler::OfThisThread().Run(task.launch, InstructionCounter::Active());
-        if (status.code == NPU_SUCCESS) CountLaunch(task.launch.kernel->name);
+        if (status.code == NPU_SUCCESS) launch_counter_.Add(task.launch.kernel->name);
       }
       if (task.function != nullptr) task.function(task.argument);
       break;

@@ -102,7 +102,7 @@ class Stream {
   /// Runs the first task; true when it was interrupted.
   bool RunFront(std::unique_lock<std::mutex>& lock);
   Status Execute(Task& task, bool dropped);
-  static Status ExecuteTask(Task& task, bool dropped);
+  Status ExecuteTask(Task& task, bool dropped);
   void StoreError(Status status);
   void StopWork();
   /// Waits for the thread that runs a task; true when the callback asked to stop.
@@ -117,7 +117,8 @@ class Stream {
   Task* free_ = nullptr;
   std::atomic<uint64_t> enqueued_{0};
   std::atomic<uint64_t> completed_{0};
-  uint64_t drop_until_ = 0;  // tasks up to here are dropped
+  LaunchCounter launch_counter_;  // used by the thread that runs a task
+  uint64_t drop_until_ = 0;       // tasks up to here are dropped
   bool running_ = false;
   std::thread::id runner_;
   int waiters_ = 0;
