@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/resize.h>
+#include <torch/library.h>
+
+#include "aten/shadow.h"
+#include "device/allocator.h"
+#include "device/device.h"
+#include "device/registration.h"
+#include "device/stream.h"
+
+namespace npu_backend {
+namespace {
+
+at::Tensor HostView(const at::Tensor& tensor) {
+  if (!tensor.is_privateuseone()) return tensor;
+  TORCH_CHECK_NOT_IMPLEMENTED(tensor.has_storage(),
+                              "npu copy: expected strided tensors on npu, got layout ",
+                              tensor.layout());
+  Drain(tensor.device().index());
+  return ShadowOf(tensor);
+}
+
+/// Between npu and CPU either way, and between devices npu. Synchronous, so non_blocking is met anyway.
+at::Tensor& CopyInto(at::Tensor& self, const at::Tensor& source, bool non_blocking) {
+  const at::Tensor& on_npu = self.is_privateuseone() ? self : source;
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  const HostAllocationsOn allocations(on_npu.device().index());
+  at::Tensor from = HostView(source);
+  HostView(self).copy_(from, non_blocking);
+  return self;
+}
+
+at::Tensor CopyFrom(const at::Tensor& self, const at::Tensor& destination, bool non_blocking) {
+  at::Tensor result = destination;
+  return CopyInto(result, self, non_blocking);
+}
+
+at::Tensor CopyFromAndResize(const at::Tensor& self, const at::Tensor& destination) {
+  destination.resize_(self.sizes());
+  return CopyFrom(self, destination, false);
+}
+
+/// The fallbacks for these bits would make a copy first, which copies, and so on.
+void FallThrough(c10::DispatchKey key) {
+  torch::Library& aten = Implement("aten", key);
+  aten.impl("_copy_from", torch::CppFunction::makeFallthrough());
+  aten.impl("_copy_from_and_resize", torch::CppFunction::makeFallthrough());
+}
+
+void Define() {
+  torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);
+  aten.impl("copy_", &CopyInto);
+  aten.impl("_copy_from", &CopyFrom);
+  aten.impl("_copy_from_and_resize", &CopyFromAndResize);
+  FallThrough(c10::DispatchKey::Conjugate);
+  FallThrough(c10::DispatchKey::Negative);
+}
+
+const Registration registration NPU_REGISTRATION(kDeviceOwner, {}, &Define);
+
+}  // namespace
+}  // namespace npu_backend

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+#include <c10/util/SmallVector.h>
+
+#include <optional>
+
+#include "aten/plan.h"
+#include "device/twin.h"
+
+namespace npu_backend {
+
+/// One call of a CPU kernel on npu arguments, without a copy (design D6). Enter replaces the arguments on the stack by
+/// CPU ones over the same memory, Leave replaces the results: an argument that comes back is the caller's tensor, a
+/// view shares the storage of its argument, other memory is adopted.
+class CpuCall {
+ public:
+  explicit CpuCall(const Plan& plan) : plan_(plan) {}
+  ~CpuCall();
+  CpuCall(const CpuCall&) = delete;
+  CpuCall& operator=(const CpuCall&) = delete;
+
+  void Enter(c10::IValue* arguments, size_t count);
+  void Leave(c10::IValue* results, size_t count);
+  c10::DeviceIndex Device() const { return device_->index(); }
+
+ private:
+  struct Argument {
+    at::Tensor original;  // on npu
+    at::Tensor shadow;
+    StoragePtr twin;
+    bool is_mutable;
+  };
+  struct Adopted {
+    c10::StorageImpl* twin;
+    StoragePtr storage;
+  };
+
+  void EnterValue(c10::IValue& value, bool is_mutable);
+  at::Tensor EnterTensor(const at::Tensor& tensor, bool is_mutable);
+  void EnterGenerators(c10::IValue* arguments);
+  void UseDevice(c10::Device device);
+  void CheckHostTensors() const;
+  void LeaveValue(c10::IValue& value);
+  at::Tensor LeaveTensor(at::Tensor tensor);
+  bool IsHostArgument(const at::Tensor& tensor) const;
+  StoragePtr StorageOver(c10::StorageImpl* twin);
+  void FollowStorage(Argument& argument);
+
+  const Plan& plan_;
+  std::optional<c10::Device> device_;
+  bool results_on_cpu_ = false;
+  c10::SmallVector<Argument, 4> arguments_;
+  c10::SmallVector<Adopted, 2> adopted_;
+  // Tensors that lie on CPU, and whether the operator writes to them.
+  c10::SmallVector<std::pair<at::Tensor, bool>, 1> host_arguments_;
+};
+
+/// Calls the CPU kernel of op with the arguments on stack.
+void CallOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+
+}  // namespace npu_backend

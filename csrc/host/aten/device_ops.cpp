@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/core/Tensor.h>
+#include <torch/library.h>
+
+#include <optional>
+#include <string>
+
+#include "device/allocator.h"
+#include "device/block_pool.h"
+#include "device/device.h"
+#include "device/generator.h"
+#include "device/registration.h"
+#include "device/stream.h"
+
+/// What the Python package needs and PyTorch has no interface for, as operators of namespace npu_backend.
+namespace npu_backend {
+namespace {
+
+void RecordStream(at::Tensor& self, c10::Stream stream) {
+  BlockPool::Get().RecordStream(self.storage().data(), stream);
+}
+
+/// Attention by its formula; there is no fused kernel for npu.
+int64_t SdpChoice(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                  const std::optional<at::Tensor>&, double, bool, std::optional<double>, bool) {
+  constexpr int64_t kMath = 0;  // at::SDPBackend::math
+  return kMath;
+}
+
+std::optional<at::Generator> DefaultGeneratorOf(int64_t device) {
+  return DefaultGenerator(static_cast<c10::DeviceIndex>(device));
+}
+
+void DrainDevice(int64_t device) { Drain(static_cast<c10::DeviceIndex>(device)); }
+
+std::string SocName() {
+  const char* name = nullptr;
+  Check(npuGetSocName(&name));
+  return name;
+}
+
+std::tuple<int64_t, int64_t> CoreCount() {
+  int cube = 0;
+  int vector = 0;
+  Check(npuGetCoreCount(&cube, &vector));
+  return {cube, vector};
+}
+
+void SetMemoryLimit(int64_t device, int64_t bytes) {
+  BlockPool::Get().SetLimit(static_cast<c10::DeviceIndex>(device), static_cast<size_t>(bytes));
+}
+
+void TrimDevice(int64_t device) { BlockPool::Get().Trim(static_cast<c10::DeviceIndex>(device)); }
+
+void Define() {
+  torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);
+  aten.impl("record_stream", &RecordStream);
+  aten.impl("_fused_sdp_choice", &SdpChoice);
+
+  torch::Library& own = Extend("npu_backend");
+  own.def("default_generator(int device) -> Generator?", &DefaultGeneratorOf);
+  own.def("drain(int device) -> ()", &DrainDevice);
+  own.def("soc_name() -> str", &SocName);
+  own.def("core_count() -> (int cube, int vector)", &CoreCount);
+  own.def("set_memory_limit(int device, int bytes) -> ()", &SetMemoryLimit);
+  own.def("trim(int device) -> ()", &TrimDevice);
+  own.def("is_used() -> bool", +[]() -> bool { return IsUsed(); });
+  own.def("is_forked() -> bool", +[]() -> bool { return IsForked(); });
+}
+
+const Registration registration NPU_REGISTRATION(kDeviceOwner, {"npu_backend::drain"}, &Define);
+
+}  // namespace
+}  // namespace npu_backend

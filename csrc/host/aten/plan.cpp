@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aten/plan.h"
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+namespace npu_backend {
+namespace {
+
+/// Indices may lie on CPU, as on CUDA, and lengths of sequences must.
+constexpr std::string_view kMixed[] = {
+    "aten::index",       "aten::index_put",         "aten::index_put_",
+    "aten::_index_put_impl_", "aten::_index_put_impl", "aten::_unsafe_index",
+    "aten::_unsafe_index_put", "aten::_unsafe_masked_index", "aten::_unsafe_masked_index_put_accumulate",
+    "aten::_pack_padded_sequence", "aten::is_set_to", "aten::_has_compatible_shallow_copy_type"};
+
+bool Mixes(const std::string& name) {
+  if (name.compare(0, 6, "aten::") != 0) return true;  // somebody else's operator checks for itself
+  for (const std::string_view mixed : kMixed) {
+    if (name == mixed) return true;
+  }
+  return false;
+}
+
+bool IsGenerator(const c10::Argument& argument) {
+  const c10::TypePtr& type = argument.real_type();
+  if (type->kind() == c10::TypeKind::GeneratorType) return true;
+  const auto optional = type->cast<c10::OptionalType>();
+  return optional && optional->getElementType()->kind() == c10::TypeKind::GeneratorType;
+}
+
+}  // namespace
+
+Plan::Plan(const c10::OperatorHandle& op) : name(op.operator_name()) {
+  const c10::FunctionSchema& schema = op.schema();
+  arguments = schema.arguments().size();
+  returns = schema.returns().size();
+  for (size_t i = 0; i < arguments; ++i) {
+    const c10::Argument& argument = schema.arguments()[i];
+    is_mutable.push_back(argument.alias_info() && argument.alias_info()->isWrite());
+    if (IsGenerator(argument)) generators.push_back(static_cast<uint8_t>(i));
+  }
+  mixes_devices = Mixes(name.name);
+  has_cpu_kernel = op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU);
+  if (name.name == "aten::_pack_padded_sequence") cpu_result = 1;  // batch_sizes
+}
+
+const Plan& PlanOf(const c10::OperatorHandle& op) {
+  // Per thread, so that no lock is taken per call.
+  thread_local std::unordered_map<const c10::FunctionSchema*, std::unique_ptr<Plan>> plans;
+  std::unique_ptr<Plan>& plan = plans[&op.schema()];
+  // An operator that was removed may leave its address to another one.
+  if (!plan || !(plan->name == op.operator_name())) plan = std::make_unique<Plan>(op);
+  return *plan;
+}
+
+}  // namespace npu_backend

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/launch.h"
+
+#include <c10/util/SmallVector.h>
+
+#include <atomic>
+
+#include "device/stream.h"
+#include "device/twin.h"
+
+namespace npu_backend {
+namespace {
+
+std::atomic<size_t> queued_bytes = 0;
+
+/// What a queued launch owns: twins, not storages, because dropping a storage that Python has seen takes the
+/// interpreter's lock, and the launch may end in any thread.
+struct Owner {
+  c10::SmallVector<StoragePtr, 6> twins;
+  size_t bytes = 0;
+
+  void Hold(const at::Tensor& tensor) {
+    if (!tensor.defined() || !tensor.is_privateuseone()) return;
+    twins.push_back(TwinOf(tensor.storage().unsafeGetStorageImpl()));
+    bytes += twins.back()->nbytes();
+  }
+};
+
+void Release(void* pointer) {
+  auto* owner = static_cast<Owner*>(pointer);
+  queued_bytes.fetch_sub(owner->bytes, std::memory_order_relaxed);
+  delete owner;
+}
+
+void LaunchOnHostMemory(npuLaunchConfig& config) {
+  Check(npuStreamGetDefault(0, &config.stream));
+  Check(npuLaunchKernelWithConfig(&config));
+  Check(npuStreamSynchronize(config.stream));
+}
+
+}  // namespace
+
+size_t QueuedBytes() noexcept { return queued_bytes.load(std::memory_order_relaxed); }
+
+npuStream_t StreamFor(const at::Tensor& tensor) {
+  if (tensor.is_privateuseone()) return CurrentNativeStream(tensor.device().index());
+  npuStream_t stream = nullptr;
+  Check(npuStreamGetDefault(0, &stream));
+  return stream;
+}
+
+void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t args_bytes,
+            const at::Tensor& output, c10::ArrayRef<at::Tensor> keep_alive, uint32_t flags) {
+  ThrowIfForked();
+  MarkUsed();
+  npuLaunchConfig config = {};
+  config.kernel = kernel;
+  config.block_dim = block_dim;
+  config.flags = flags;
+  config.args = args;
+  config.args_bytes = args_bytes;
+  if (!output.is_privateuseone()) return LaunchOnHostMemory(config);
+
+  auto owner = std::make_unique<Owner>();
+  owner->Hold(output);
+  for (const at::Tensor& tensor : keep_alive) owner->Hold(tensor);
+  queued_bytes.fetch_add(owner->bytes, std::memory_order_relaxed);
+  config.stream = CurrentNativeStream(output.device().index());
+  config.release = &Release;
+  config.owner = owner.release();
+  Check(npuLaunchKernelWithConfig(&config));
+}
+
+}  // namespace npu_backend

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/python.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+
+namespace npu_backend {
+namespace {
+
+using Object = void*;
+
+template <class Function>
+Function Find(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+struct PythonApi {
+  int (*is_initialized)() = Find<int (*)()>("Py_IsInitialized");
+  // Public from 3.13 on; before under the private name.
+  int (*is_finalizing)() = Find<int (*)()>("Py_IsFinalizing");
+  int (*is_finalizing_before_3_13)() = Find<int (*)()>("_Py_IsFinalizing");
+  int (*ensure_gil)() = Find<int (*)()>("PyGILState_Ensure");
+  void (*release_gil)(int) = Find<void (*)(int)>("PyGILState_Release");
+  Object (*add_module)(const char*) = Find<Object (*)(const char*)>("PyImport_AddModule");
+  int (*check_signals)() = Find<int (*)()>("PyErr_CheckSignals");
+  void (*fetch)(Object*, Object*, Object*) =
+      Find<void (*)(Object*, Object*, Object*)>("PyErr_Fetch");
+  void (*restore)(Object, Object, Object) = Find<void (*)(Object, Object, Object)>("PyErr_Restore");
+  void (*clear)() = Find<void (*)()>("PyErr_Clear");
+  void (*set_interrupt)() = Find<void (*)()>("PyErr_SetInterrupt");
+  int (*add_pending_call)(int (*)(void*), void*) =
+      Find<int (*)(int (*)(void*), void*)>("Py_AddPendingCall");
+  int (*warn)(Object, const char*, std::ptrdiff_t) =
+      Find<int (*)(Object, const char*, std::ptrdiff_t)>("PyErr_WarnEx");
+  Object* runtime_warning = Find<Object*>("PyExc_RuntimeWarning");
+
+  bool Usable() const {
+    if (!is_initialized || !ensure_gil || !release_gil || !clear || !is_initialized()) return false;
+    if (is_finalizing) return !is_finalizing();
+    return !is_finalizing_before_3_13 || !is_finalizing_before_3_13();
+  }
+};
+
+const PythonApi& Python() {
+  static const PythonApi api;
+  return api;
+}
+
+class Gil {
+ public:
+  Gil() : state_(Python().ensure_gil()) {}
+  ~Gil() { Python().release_gil(state_); }
+  Gil(const Gil&) = delete;
+  Gil& operator=(const Gil&) = delete;
+
+ private:
+  int state_;
+};
+
+struct Exception {
+  Object type = nullptr;
+  Object value = nullptr;
+  Object traceback = nullptr;
+};
+
+int RaiseAgain(void* argument) {
+  auto* exception = static_cast<Exception*>(argument);
+  Python().restore(exception->type, exception->value, exception->traceback);
+  delete exception;
+  return -1;
+}
+
+/// Takes the exception that a signal handler has raised out of this call, which has no way to return it, and has the
+/// interpreter raise it at its next instruction.
+void RaiseLater() {
+  const PythonApi& python = Python();
+  if (!python.fetch || !python.restore || !python.add_pending_call) {
+    python.clear();
+    if (python.set_interrupt) python.set_interrupt();
+    return;
+  }
+  auto* exception = new Exception;
+  python.fetch(&exception->type, &exception->value, &exception->traceback);
+  if (python.add_pending_call(&RaiseAgain, exception) == 0) return;
+  // The queue of pending calls is full: the exception is lost, an interrupt is not.
+  delete exception;
+  if (python.set_interrupt) python.set_interrupt();
+}
+
+}  // namespace
+
+void AddPythonModule() noexcept {
+  const PythonApi& python = Python();
+  if (!python.Usable() || !python.add_module) return;
+  const Gil gil;
+  if (!python.add_module("torch.npu")) python.clear();
+}
+
+void Warn(const char* sentence) noexcept {
+  const PythonApi& python = Python();
+  if (!python.Usable() || !python.warn || !python.runtime_warning) {
+    std::fprintf(stderr, "%s\n", sentence);
+    return;
+  }
+  const Gil gil;
+  if (python.warn(*python.runtime_warning, sentence, 1) != 0) python.clear();
+}
+
+int InterruptRequested() noexcept {
+  // Python runs signal handlers in the main thread only; another thread would wait for the interpreter's lock, maybe
+  // for a main thread that waits for this one.
+  if (gettid() != getpid()) return 0;
+  const PythonApi& python = Python();
+  if (!python.Usable() || !python.check_signals) return 0;
+  const Gil gil;
+  if (python.check_signals() == 0) return 0;
+  RaiseLater();
+  return 1;
+}
+
+}  // namespace npu_backend
