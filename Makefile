@@ -77,13 +77,13 @@ cmake_arguments = -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/bin/ninja -DPython3_EXE
 test-asan: $(VENV)/.test | machine
 	@$(VENV)/bin/cmake -S . -B build/asan -G Ninja $(call cmake_arguments,asan) \
 	  -DNPU_BUILD_TORCH=OFF -DNPU_SANITIZE=address,undefined --log-level=WARNING
-	@$(VENV)/bin/cmake --build build/asan --parallel $(JOBS)
+	@$(VENV)/bin/cmake --build build/asan --target npu_tests --parallel $(JOBS)
 	$(CTEST) --test-dir build/asan
 
 test-tsan: $(VENV)/.test | machine
 	@$(VENV)/bin/cmake -S . -B build/tsan -G Ninja $(call cmake_arguments,tsan) \
 	  -DNPU_BUILD_TORCH=OFF -DNPU_SANITIZE=thread --log-level=WARNING
-	@$(VENV)/bin/cmake --build build/tsan --parallel $(JOBS)
+	@$(VENV)/bin/cmake --build build/tsan --target npu_tests --parallel $(JOBS)
 	$(CTEST) --test-dir build/tsan --label-regex threaded
 
 # Installs the wheel of all levels, and what other ways of installing make, into environments of its own.

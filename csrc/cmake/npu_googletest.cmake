@@ -24,6 +24,9 @@ target_include_directories(npu_gtest PRIVATE "${NPU_GTEST_DIR}")
 target_compile_options(npu_gtest PRIVATE -O1 -w)
 target_link_libraries(npu_gtest PUBLIC Threads::Threads)
 
+# Builds the test programs and what they need, no more.
+add_custom_target(npu_tests)
+
 function(npu_add_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -31,6 +34,7 @@ function(npu_add_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE npu_gtest npu_include ${ARG_LIBRARIES})
+  add_dependencies(npu_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
