@@ -46,6 +46,14 @@ std::tuple<int64_t, int64_t> CoreCount() {
   return {cube, vector};
 }
 
+/// Milliseconds between two events, given as addresses.
+double ElapsedTime(int64_t start, int64_t end) {
+  float milliseconds = 0;
+  Check(npuEventElapsedTime(&milliseconds, reinterpret_cast<npuEvent_t>(start),
+                            reinterpret_cast<npuEvent_t>(end)));
+  return milliseconds;
+}
+
 void SetMemoryLimit(int64_t device, int64_t bytes) {
   BlockPool::Get().SetLimit(static_cast<c10::DeviceIndex>(device), static_cast<size_t>(bytes));
 }
@@ -62,6 +70,7 @@ void Define() {
   own.def("drain(int device) -> ()", &DrainDevice);
   own.def("soc_name() -> str", &SocName);
   own.def("core_count() -> (int cube, int vector)", &CoreCount);
+  own.def("elapsed_time(int start, int end) -> float", &ElapsedTime);
   own.def("set_memory_limit(int device, int bytes) -> ()", &SetMemoryLimit);
   own.def("trim(int device) -> ()", &TrimDevice);
   own.def("is_used() -> bool", +[]() -> bool { return IsUsed(); });

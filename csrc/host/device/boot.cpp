@@ -72,5 +72,7 @@ extern "C" NPU_BACKEND_API const char* npu_backend_device_error() {
   return npu_backend::DeviceError().c_str();
 }
 
-/// For the Python package: the version of PyTorch that this library was compiled against.
-extern "C" NPU_BACKEND_API const char* npu_backend_torch_version() { return NPU_TORCH_VERSION; }
+/// The Python package finds this text in the file before it loads it, for a library that was compiled against another
+/// PyTorch may not load.
+extern "C" NPU_BACKEND_API const char npu_backend_built_for[];
+extern "C" const char npu_backend_built_for[] = "npu_backend built for torch " NPU_TORCH_VERSION;

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Python adds to the library: the module ``torch.npu`` and methods such as ``Tensor.npu``."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+
+from npu_backend import _library
+
+_SUBMODULES = ("amp", "devices", "memory", "random", "streams")
+
+
+def _torch_npu_folder() -> Path | None:
+    """Folder of an installed torch_npu; None when there is none, or only the stand-in of op_extension."""
+    try:
+        spec = importlib.util.find_spec("torch_npu")
+    except (ImportError, ValueError):  # half-imported, or without a spec
+        return None
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).resolve().parent
+    return None if folder.parts[-3:-1] == ("op_extension", "compat") else folder
+
+
+def _register_module() -> None:
+    import torch
+
+    module = importlib.import_module("npu_backend.npu")
+    if getattr(torch, "npu", None) is not module:
+        torch._register_device_module("npu", module)
+    for name in _SUBMODULES:  # `import torch.npu.amp` finds these, not copies of them
+        sys.modules[f"torch.npu.{name}"] = importlib.import_module(f"npu_backend.npu.{name}")
+
+
+def _generate_methods() -> None:
+    import torch
+
+    if not hasattr(torch.Tensor, "is_npu"):
+        torch.utils.generate_methods_for_privateuse1_backend(
+            for_tensor=True, for_module=True, for_packed_sequence=True, for_storage=True
+        )
+
+
+def boot() -> None:
+    """Makes the device known to PyTorch; does nothing the second time.
+
+    Raises:
+        ImportError: one sentence that says what is missing, in the way, or of another version.
+    """
+    folder = _torch_npu_folder()
+    if folder is not None:
+        raise ImportError(
+            f"npu_backend: expected to be the only package for the device npu, got torch_npu in {folder}, too; "
+            "uninstall one of them"
+        )
+    _library.load()
+    import torch
+
+    torch.utils.rename_privateuse1_backend("npu")
+    _register_module()
+    _generate_methods()
+    from npu_backend import _patches
+
+    _patches.apply()
