@@ -21,7 +21,7 @@ add_library(npu_gtest STATIC "${NPU_GTEST_DIR}/src/gtest-all.cc"
                              "${NPU_GTEST_DIR}/src/gtest_main.cc")
 target_include_directories(npu_gtest SYSTEM PUBLIC "${NPU_GTEST_DIR}/include")
 target_include_directories(npu_gtest PRIVATE "${NPU_GTEST_DIR}")
-target_compile_options(npu_gtest PRIVATE -O1 -w)
+target_compile_options(npu_gtest PRIVATE -O0 -w)
 target_link_libraries(npu_gtest PUBLIC Threads::Threads)
 
 # Builds the test programs and what they need, no more.
