@@ -9,9 +9,7 @@ import op_extension  # noqa: F401  (registers the operators)
 from bench.row import Row
 
 
-def my_add(
-    elements: int, dtype: torch.dtype
-) -> Callable[[], tuple[Callable[[], object], Callable[[], object]]]:
+def my_add(elements: int, dtype: torch.dtype) -> Callable[[], tuple[Callable[[], object], Callable[[], object]]]:
     """Vectors of equal size."""
 
     def make() -> tuple[Callable[[], object], Callable[[], object]]:

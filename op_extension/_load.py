@@ -40,8 +40,9 @@ def load() -> None:
             f"op_extension: expected libop_extension.so in {Path(path).parent}, got a folder without it; "
             "build it with 'make', or leave this folder to use an installed op_extension"
         )
-    import npu_backend  # noqa: F401  (brings the device, or says why not)
     import torch
+
+    import npu_backend  # noqa: F401  (brings the device, or says why not)
 
     torch.ops.load_library(path)
     error = ctypes.CDLL(path).op_extension_error

@@ -6,7 +6,8 @@ namespace {
 
 using namespace pto;
 
-// UB addresses in bytes. Operands and result have a ping and a pong buffer; the float tiles of bfloat16 belong to PIPE_V alone.
+// UB addresses in bytes. Operands and result have a ping and a pong buffer; the float tiles of
+// bfloat16 belong to PIPE_V alone.
 constexpr unsigned kX[2] = {0 * kTileBytes, 1 * kTileBytes};
 constexpr unsigned kY[2] = {2 * kTileBytes, 3 * kTileBytes};
 constexpr unsigned kZ[2] = {4 * kTileBytes, 5 * kTileBytes};
@@ -17,7 +18,8 @@ constexpr unsigned kWideY = 8 * kTileBytes;
 template <class T, int kBlocks, class TileT>
 AICORE void Add(TileT& z, TileT& x, TileT& y) {
   if constexpr (std::is_same_v<T, bfloat16_t>) {
-    // Vector cores of A2/A3 do not add bfloat16: the sum of two is exact enough in float to be rounded once.
+    // Vector cores of A2/A3 do not add bfloat16: the sum of two is exact enough in float to be
+    // rounded once.
     using Wide = Tile<TileType::Vec, float, TileT::Rows, TileT::Cols, BLayout::RowMajor, -1, -1>;
     Wide wide_x(z.GetValidRow(), z.GetValidCol());
     Wide wide_y(z.GetValidRow(), z.GetValidCol());
@@ -37,8 +39,10 @@ template <class T, int kBlocks>
 AICORE void AddTiles(__gm__ T* z, __gm__ T* x, __gm__ T* y, const BinaryTiling& tiling) {
   using TileSet = strided::Tiles<T, kBlocks>;
   const strided::Grid grid(tiling.dims, tiling.shape, TileSet::kRows, TileSet::kCols);
-  strided::Operand<T, kBlocks> x_tile[2] = {strided::Operand<T, kBlocks>(kX[0]), strided::Operand<T, kBlocks>(kX[1])};
-  strided::Operand<T, kBlocks> y_tile[2] = {strided::Operand<T, kBlocks>(kY[0]), strided::Operand<T, kBlocks>(kY[1])};
+  strided::Operand<T, kBlocks> x_tile[2] = {strided::Operand<T, kBlocks>(kX[0]),
+                                            strided::Operand<T, kBlocks>(kX[1])};
+  strided::Operand<T, kBlocks> y_tile[2] = {strided::Operand<T, kBlocks>(kY[0]),
+                                            strided::Operand<T, kBlocks>(kY[1])};
   for (int b = 0; b < 2; ++b) {
     set_flag(PIPE_V, PIPE_MTE2, event_t(b));  // operand buffers start free
     set_flag(PIPE_MTE3, PIPE_V, event_t(b));  // so do result buffers
@@ -78,23 +82,28 @@ AICORE void MyAdd(GM_ADDR z, GM_ADDR x, GM_ADDR y, const BinaryTiling& tiling) {
 
 }  // namespace
 
-extern "C" __global__ AICORE void my_add_float(GM_ADDR z, GM_ADDR x, GM_ADDR y, BinaryTiling tiling) {
+extern "C" __global__ AICORE void my_add_float(GM_ADDR z, GM_ADDR x, GM_ADDR y,
+                                               BinaryTiling tiling) {
   MyAdd<float>(z, x, y, tiling);
 }
 
-extern "C" __global__ AICORE void my_add_half(GM_ADDR z, GM_ADDR x, GM_ADDR y, BinaryTiling tiling) {
+extern "C" __global__ AICORE void my_add_half(GM_ADDR z, GM_ADDR x, GM_ADDR y,
+                                              BinaryTiling tiling) {
   MyAdd<half>(z, x, y, tiling);
 }
 
-extern "C" __global__ AICORE void my_add_bfloat16(GM_ADDR z, GM_ADDR x, GM_ADDR y, BinaryTiling tiling) {
+extern "C" __global__ AICORE void my_add_bfloat16(GM_ADDR z, GM_ADDR x, GM_ADDR y,
+                                                  BinaryTiling tiling) {
   MyAdd<bfloat16_t>(z, x, y, tiling);
 }
 
-extern "C" __global__ AICORE void my_add_int32(GM_ADDR z, GM_ADDR x, GM_ADDR y, BinaryTiling tiling) {
+extern "C" __global__ AICORE void my_add_int32(GM_ADDR z, GM_ADDR x, GM_ADDR y,
+                                               BinaryTiling tiling) {
   MyAdd<int32_t>(z, x, y, tiling);
 }
 
 /// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_add_double(GM_ADDR z, GM_ADDR x, GM_ADDR y, BinaryTiling tiling) {
+extern "C" __global__ AICORE void my_add_double(GM_ADDR z, GM_ADDR x, GM_ADDR y,
+                                                BinaryTiling tiling) {
   MyAdd<double>(z, x, y, tiling);
 }

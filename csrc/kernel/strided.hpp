@@ -40,9 +40,12 @@ class Operand {
  public:
   explicit AICORE Operand(unsigned address) : address_(address) {}
 
-  /// Loads piece, on PIPE_MTE2, or on PIPE_V where a row holds one value. What is there already is not loaded again.
+  /// Loads piece, on PIPE_MTE2, or on PIPE_V where a row holds one value. What is there already is
+  /// not loaded again.
   AICORE void Load(const Piece<T>& piece) {
-    if (data_ == piece.data && tile_.GetValidRow() == piece.rows && tile_.GetValidCol() == piece.cols) return;
+    if (data_ == piece.data && tile_.GetValidRow() == piece.rows &&
+        tile_.GetValidCol() == piece.cols)
+      return;
     data_ = piece.data;
     tile_.SetValidShape(piece.rows, piece.cols);
     TASSIGN(tile_, address_);
@@ -94,7 +97,8 @@ struct Place {
   int cols;
 };
 
-/// The tiles of a tensor: outer dimensions one by one, the last two cut into pieces of tile_rows x tile_cols.
+/// The tiles of a tensor: outer dimensions one by one, the last two cut into pieces of tile_rows x
+/// tile_cols.
 class Grid {
  public:
   AICORE Grid(int64_t dims, const int64_t* shape, int tile_rows, int tile_cols)
@@ -126,9 +130,9 @@ class Grid {
 
   template <class T>
   AICORE Piece<T> PieceOf(__gm__ T* data, const int64_t* stride, const Place& place) const {
-    return {data + Offset(stride, place), place.rows, place.cols, stride[dims_ - 2], stride[dims_ - 1]};
+    return {data + Offset(stride, place), place.rows, place.cols, stride[dims_ - 2],
+            stride[dims_ - 1]};
   }
-
 
  private:
   AICORE static int64_t Ceil(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }

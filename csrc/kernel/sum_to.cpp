@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// z = sum of x over the dimensions in which z has one element. Sums are kept in float (float64 for float64).
+// z = sum of x over the dimensions in which z has one element. Sums are kept in float (float64 for
+// float64).
 #include "strided.hpp"
 
 namespace {
@@ -81,7 +82,8 @@ class Accumulator {
 
   template <class From>
   AICORE void Store(From& sum, unsigned address, __gm__ T* z, int64_t row_stride) {
-    using To = Tile<TileType::Vec, T, From::Rows, From::Cols * sizeof(Sum<T>) / sizeof(T), BLayout::RowMajor, -1, -1>;
+    using To = Tile<TileType::Vec, T, From::Rows, From::Cols * sizeof(Sum<T>) / sizeof(T),
+                    BLayout::RowMajor, -1, -1>;
     strided::Global<T> global(z, {sum.GetValidRow(), sum.GetValidCol()}, {row_stride, 1});
     To result(sum.GetValidRow(), sum.GetValidCol());
     if constexpr (std::is_same_v<T, Sum<T>>) {
@@ -106,15 +108,17 @@ struct Part {
   int64_t shape[kMaxDims];
 
   AICORE Part(const SumTiling& tiling, bool kept) {
-    for (int64_t d = 0; d < tiling.dims; ++d) shape[d] = (tiling.kept[d] != 0) == kept ? tiling.shape[d] : 1;
+    for (int64_t d = 0; d < tiling.dims; ++d)
+      shape[d] = (tiling.kept[d] != 0) == kept ? tiling.shape[d] : 1;
   }
 };
 
 /// Adds all that belongs to the outputs at z_place.
 template <class T, int kBlocks>
-AICORE void AddAll(Accumulator<T, kBlocks>& sum, __gm__ T* x, const SumTiling& tiling, const strided::Grid& summed,
-                   const strided::Place& z_place) {
-  strided::Operand<T, kBlocks> x_tile[2] = {strided::Operand<T, kBlocks>(kX[0]), strided::Operand<T, kBlocks>(kX[1])};
+AICORE void AddAll(Accumulator<T, kBlocks>& sum, __gm__ T* x, const SumTiling& tiling,
+                   const strided::Grid& summed, const strided::Place& z_place) {
+  strided::Operand<T, kBlocks> x_tile[2] = {strided::Operand<T, kBlocks>(kX[0]),
+                                            strided::Operand<T, kBlocks>(kX[1])};
   const int64_t rows = tiling.dims - 2, cols = tiling.dims - 1;
   for (int b = 0; b < 2; ++b) set_flag(PIPE_V, PIPE_MTE2, event_t(b));  // buffers start free
   for (int64_t step = 0, b = 0; step < summed.count(); ++step, b ^= 1) {
@@ -144,8 +148,12 @@ AICORE void SumTiles(__gm__ T* z, __gm__ T* x, const SumTiling& tiling) {
     const strided::Place place = outputs.At(tile);
     const strided::Place widest = inputs.At(0);
     // A sum over nothing is 0: at least one partial sum.
-    Accumulator<T, kBlocks> sum(tiling.kept[rows] ? place.rows : widest.rows > 0 ? widest.rows : 1,
-                                tiling.kept[cols] ? place.cols : widest.cols > 0 ? widest.cols : 1);
+    Accumulator<T, kBlocks> sum(tiling.kept[rows] ? place.rows
+                                : widest.rows > 0 ? widest.rows
+                                                  : 1,
+                                tiling.kept[cols] ? place.cols
+                                : widest.cols > 0 ? widest.cols
+                                                  : 1);
     AddAll(sum, x, tiling, inputs, place);
     if (!tiling.kept[rows]) sum.FoldRows();
     __gm__ T* to = z + outputs.Offset(tiling.z_stride, place);
@@ -166,13 +174,19 @@ AICORE void SumTo(GM_ADDR z, GM_ADDR x, const SumTiling& tiling) {
 
 }  // namespace
 
-extern "C" __global__ AICORE void sum_to_float(GM_ADDR z, GM_ADDR x, SumTiling tiling) { SumTo<float>(z, x, tiling); }
+extern "C" __global__ AICORE void sum_to_float(GM_ADDR z, GM_ADDR x, SumTiling tiling) {
+  SumTo<float>(z, x, tiling);
+}
 
-extern "C" __global__ AICORE void sum_to_half(GM_ADDR z, GM_ADDR x, SumTiling tiling) { SumTo<half>(z, x, tiling); }
+extern "C" __global__ AICORE void sum_to_half(GM_ADDR z, GM_ADDR x, SumTiling tiling) {
+  SumTo<half>(z, x, tiling);
+}
 
 extern "C" __global__ AICORE void sum_to_bfloat16(GM_ADDR z, GM_ADDR x, SumTiling tiling) {
   SumTo<bfloat16_t>(z, x, tiling);
 }
 
 /// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void sum_to_double(GM_ADDR z, GM_ADDR x, SumTiling tiling) { SumTo<double>(z, x, tiling); }
+extern "C" __global__ AICORE void sum_to_double(GM_ADDR z, GM_ADDR x, SumTiling tiling) {
+  SumTo<double>(z, x, tiling);
+}

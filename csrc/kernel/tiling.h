@@ -7,15 +7,17 @@
 /// Dimensions of a tensor after neighbours that lie behind each other were merged.
 constexpr int kMaxDims = 16;
 
-/// Size of a tile buffer in blocks of 32 bytes, and in bytes. Six buffers fit the L1 cache of a host core together.
+/// Size of a tile buffer in blocks of 32 bytes, and in bytes. Six buffers fit the L1 cache of a
+/// host core together.
 constexpr int kTileBlocks = 128;
 constexpr int kTileBytes = kTileBlocks * 32;
 
-/// The blocks of 32 bytes per tile row that the kernels are built for; the least that holds a row is taken.
+/// The blocks of 32 bytes per tile row that the kernels are built for; the least that holds a row
+/// is taken.
 constexpr int kRowBlocks[] = {1, 8, kTileBlocks};
 
-/// An element-wise operation over dims >= 2 dimensions, outermost first. Strides are in elements; the last stride of
-/// x and y is 0 or 1, that of z is 1.
+/// An element-wise operation over dims >= 2 dimensions, outermost first. Strides are in elements;
+/// the last stride of x and y is 0 or 1, that of z is 1.
 struct BinaryTiling {
   int64_t dims;
   int64_t shape[kMaxDims];
@@ -24,7 +26,8 @@ struct BinaryTiling {
   int64_t y_stride[kMaxDims];
 };
 
-/// A sum over the dimensions whose kept is 0. Strides are in elements; the last stride of x is 0 or 1.
+/// A sum over the dimensions whose kept is 0. Strides are in elements; the last stride of x is 0
+/// or 1.
 struct SumTiling {
   int64_t dims;
   int64_t shape[kMaxDims];

@@ -11,8 +11,8 @@ class Dimensions {
  public:
   static constexpr int kMax = 64;  // what a framework may pass
 
-  /// Adds a dimension inside the ones before it. Extents of 1 are dropped, a dimension that continues the one
-  /// before it in all operands is merged into it.
+  /// Adds a dimension inside the ones before it. Extents of 1 are dropped, a dimension that
+  /// continues the one before it in all operands is merged into it.
   void Append(int64_t extent, const int64_t (&stride)[kOperands]) {
     if (extent == 1) return;
     if (count_ > 0 && Continues(extent, stride)) {

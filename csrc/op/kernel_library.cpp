@@ -28,7 +28,8 @@ bool MachineHas([[maybe_unused]] const std::string& level) {
 /// Folder of the library that this code is in.
 std::string OwnFolder() {
   Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(&OwnFolder), &info) == 0 || info.dli_fname == nullptr) return ".";
+  if (dladdr(reinterpret_cast<void*>(&OwnFolder), &info) == 0 || info.dli_fname == nullptr)
+    return ".";
   const std::string path = info.dli_fname;
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);
@@ -50,8 +51,10 @@ Library Open() {
     if (handle) return {handle, ""};
     return {nullptr, std::string("op_extension: expected to load ") + path + ", got: " + dlerror()};
   }
-  return {nullptr, "op_extension: expected a kernel library (libop_kernels_<level>.so) in " + folder + " for " +
-                       (asked ? std::string("NPU_ISA_LEVEL=") + asked : "a level of this machine") + ", got none"};
+  return {nullptr, "op_extension: expected a kernel library (libop_kernels_<level>.so) in " +
+                       folder + " for " +
+                       (asked ? std::string("NPU_ISA_LEVEL=") + asked : "a level of this machine") +
+                       ", got none"};
 }
 
 }  // namespace
@@ -66,8 +69,10 @@ npuKernel_t FindKernel(const std::string& name, std::string* error) {
   }
   const std::lock_guard<std::mutex> lock(mutex);
   npuKernel_t& kernel = known[name];
-  if (!kernel) kernel = static_cast<npuKernel_t>(dlsym(library.handle, ("npu_kernel_" + name).c_str()));
-  if (!kernel) *error = "op_extension: expected a kernel named " + name + " in the kernel library, got none";
+  if (!kernel)
+    kernel = static_cast<npuKernel_t>(dlsym(library.handle, ("npu_kernel_" + name).c_str()));
+  if (!kernel)
+    *error = "op_extension: expected a kernel named " + name + " in the kernel library, got none";
   return kernel;
 }
 

@@ -21,12 +21,15 @@ enum Operand { kX, kY, kZ };
 
 Dimensions<3> MergeDimensions(const Tensor& x, const Tensor& y, const Tensor& z) {
   Dimensions<3> dimensions;
-  for (int d = 0; d < z.dims; ++d) dimensions.Append(z.shape[d], {x.strides[d], y.strides[d], z.strides[d]});
-  // A tile row is contiguous, or one value repeated. Any other stride becomes the distance of rows of one element.
+  for (int d = 0; d < z.dims; ++d)
+    dimensions.Append(z.shape[d], {x.strides[d], y.strides[d], z.strides[d]});
+  // A tile row is contiguous, or one value repeated. Any other stride becomes the distance of rows
+  // of one element.
   const auto row_like = [&](int operand) {
     return dimensions.inner_stride(operand) == 0 || dimensions.inner_stride(operand) == 1;
   };
-  if (!row_like(kX) || !row_like(kY) || dimensions.inner_stride(kZ) != 1) dimensions.AppendAsIs(1, {1, 1, 1});
+  if (!row_like(kX) || !row_like(kY) || dimensions.inner_stride(kZ) != 1)
+    dimensions.AppendAsIs(1, {1, 1, 1});
   dimensions.PadToTwo();
   return dimensions;
 }
@@ -40,7 +43,8 @@ Status MyAdd(const Tensor& x, const Tensor& y, const Tensor& z, Launcher& launch
   const Dimensions<3> dimensions = MergeDimensions(x, y, z);
   if (dimensions.count() > kMaxDims) {
     return Status::Invalid("npu::my_add: expected operands of at most " + std::to_string(kMaxDims) +
-                           " dimensions once neighbours are merged, got " + std::to_string(dimensions.count()));
+                           " dimensions once neighbours are merged, got " +
+                           std::to_string(dimensions.count()));
   }
   Args args{z.data, x.data, y.data, {}};
   args.tiling.dims = dimensions.count();
@@ -54,7 +58,8 @@ Status MyAdd(const Tensor& x, const Tensor& y, const Tensor& z, Launcher& launch
   const npuKernel_t kernel = FindKernel(std::string("my_add_") + KernelSuffix(z.dtype), &error);
   if (!kernel) return Status::Invalid(error);
   const uint32_t flags = z.dtype == DType::kFloat64 ? NPU_LAUNCH_FLOAT64 : 0;
-  return Status::Of(launcher.Launch(kernel, BlocksFor(elements, z.dtype), flags, &args, sizeof(args)));
+  return Status::Of(
+      launcher.Launch(kernel, BlocksFor(elements, z.dtype), flags, &args, sizeof(args)));
 }
 
 }  // namespace op

@@ -20,14 +20,17 @@ struct Args {
 enum Operand { kX, kZ };
 
 /// True if z has one element where x has several.
-bool IsSummed(const Tensor& x, const Tensor& z, int d) { return z.shape[d] == 1 && x.shape[d] != 1; }
+bool IsSummed(const Tensor& x, const Tensor& z, int d) {
+  return z.shape[d] == 1 && x.shape[d] != 1;
+}
 
 Dimensions<2> MergeDimensions(const Tensor& x, const Tensor& z) {
   Dimensions<2> dimensions;
   for (int d = 0; d < x.dims; ++d) {
     dimensions.Append(x.shape[d], {x.strides[d], IsSummed(x, z, d) ? 0 : z.strides[d]});
   }
-  if (dimensions.inner_stride(kX) != 0 && dimensions.inner_stride(kX) != 1) dimensions.AppendAsIs(1, {1, 1});
+  if (dimensions.inner_stride(kX) != 0 && dimensions.inner_stride(kX) != 1)
+    dimensions.AppendAsIs(1, {1, 1});
   dimensions.PadToTwo();
   return dimensions;
 }
@@ -44,7 +47,8 @@ Status SumTo(const Tensor& x, const Tensor& z, Launcher& launcher) {
   const Dimensions<2> dimensions = MergeDimensions(x, z);
   if (dimensions.count() > kMaxDims) {
     return Status::Invalid("npu::sum_to: expected x of at most " + std::to_string(kMaxDims) +
-                           " dimensions once neighbours are merged, got " + std::to_string(dimensions.count()));
+                           " dimensions once neighbours are merged, got " +
+                           std::to_string(dimensions.count()));
   }
   Args args{z.data, x.data, {}};
   args.tiling.dims = dimensions.count();
@@ -58,7 +62,8 @@ Status SumTo(const Tensor& x, const Tensor& z, Launcher& launcher) {
   const npuKernel_t kernel = FindKernel(std::string("sum_to_") + KernelSuffix(z.dtype), &error);
   if (!kernel) return Status::Invalid(error);
   const uint32_t flags = z.dtype == DType::kFloat64 ? NPU_LAUNCH_FLOAT64 : 0;
-  return Status::Of(launcher.Launch(kernel, BlocksFor(outputs, z.dtype), flags, &args, sizeof(args)));
+  return Status::Of(
+      launcher.Launch(kernel, BlocksFor(outputs, z.dtype), flags, &args, sizeof(args)));
 }
 
 }  // namespace op

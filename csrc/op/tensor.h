@@ -33,13 +33,14 @@ struct Tensor {
   const int64_t* strides;
 };
 
-/// Where an operator's work goes: the side that owns the tensors knows the stream, and keeps their memory alive until
-/// the work has run.
+/// Where an operator's work goes: the side that owns the tensors knows the stream, and keeps their
+/// memory alive until the work has run.
 class Launcher {
  public:
-  /// Enqueues block_dim blocks of kernel. args: its parameters as in a C struct, copied. flags: NPU_LAUNCH_...
-  virtual npuError_t Launch(npuKernel_t kernel, uint32_t block_dim, uint32_t flags, const void* args,
-                            size_t args_bytes) = 0;
+  /// Enqueues block_dim blocks of kernel. args: its parameters as in a C struct, copied. flags:
+  /// NPU_LAUNCH_...
+  virtual npuError_t Launch(npuKernel_t kernel, uint32_t block_dim, uint32_t flags,
+                            const void* args, size_t args_bytes) = 0;
 
  protected:
   ~Launcher() = default;
@@ -51,8 +52,12 @@ struct Status {
   std::string message;
 
   bool ok() const { return code == NPU_SUCCESS; }
-  static Status Of(npuError_t code) { return {code, code == NPU_SUCCESS ? "" : npuGetLastErrorMessage()}; }
-  static Status Invalid(std::string message) { return {NPU_ERROR_INVALID_VALUE, std::move(message)}; }
+  static Status Of(npuError_t code) {
+    return {code, code == NPU_SUCCESS ? "" : npuGetLastErrorMessage()};
+  }
+  static Status Invalid(std::string message) {
+    return {NPU_ERROR_INVALID_VALUE, std::move(message)};
+  }
 };
 
 }  // namespace op

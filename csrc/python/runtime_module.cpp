@@ -38,9 +38,14 @@ std::pair<uint64_t, uint64_t> InstructionCount(const std::string& name) {
 PYBIND11_MODULE(_runtime, module) {
   module.doc() = "The emulated device's C interface (npu_runtime.h).";
   module.def("soc_name", &SocName, "Name of the emulated system on chip.");
-  module.def("launch_count", &LaunchCount, pybind11::arg("kernel"), "Launches of kernel that have run to their end.");
-  module.def("instruction_count_start", [] { Check(npuInstructionCountStart()); }, "Starts counting from zero.");
-  module.def("instruction_count_stop", [] { Check(npuInstructionCountStop()); }, "Stops counting; counts stay.");
+  module.def("launch_count", &LaunchCount, pybind11::arg("kernel"),
+             "Launches of kernel that have run to their end.");
+  module.def(
+      "instruction_count_start", [] { Check(npuInstructionCountStart()); },
+      "Starts counting from zero.");
+  module.def(
+      "instruction_count_stop", [] { Check(npuInstructionCountStop()); },
+      "Stops counting; counts stay.");
   module.def("instruction_count", &InstructionCount, pybind11::arg("name"),
              "Executions of an instruction, and elements over all of them.");
 }

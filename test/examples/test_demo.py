@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo learns, as well on npu as on cpu, and its sums run as launches of the tile kernels."""
 
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,10 @@ class DemoTest(unittest.TestCase):
     def test_learns_and_counts_its_launches(self) -> None:
         epochs, batch_size = 8, 32
         command = [sys.executable, "examples/demo.py", f"--epochs={epochs}", f"--batch-size={batch_size}"]
-        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        run = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
         accuracy = re.search(r"accuracy: (0\.\d+|1\.0+) on npu, (0\.\d+|1\.0+) on cpu", run.stdout)

@@ -7,7 +7,7 @@ import unittest
 import torch
 from torch.testing import assert_close
 
-import op_extension  # noqa: F401  (registers the operators)
+import op_extension
 from test.op.values import layouts, random_bits, random_values
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.float64)
@@ -104,7 +104,9 @@ class MyAddTest(unittest.TestCase):
 
     def test_more_than_sixteen_unmergeable_dimensions_are_refused_in_a_sentence(self) -> None:
         x = torch.zeros([2] * 17).permute(list(range(16, -1, -1)))
-        with self.assertRaisesRegex(RuntimeError, "npu::my_add: expected operands of at most 16 dimensions .*, got 1[78]"):
+        with self.assertRaisesRegex(
+            RuntimeError, "npu::my_add: expected operands of at most 16 dimensions .*, got 1[78]"
+        ):
             torch.ops.npu.my_add(x, torch.zeros([2] * 17))
 
     def test_integers_wrap(self) -> None:

@@ -175,7 +175,12 @@ class TransformationTest(unittest.TestCase):
 
     def test_opcheck_over_layouts(self) -> None:
         x = torch.randn(2, 3, 4, 4)
-        for view in (x.transpose(1, 3), x.contiguous(memory_format=torch.channels_last), x[:, :, ::2, ::2], x[:1].expand(2, 3, 4, 4)):
+        for view in (
+            x.transpose(1, 3),
+            x.contiguous(memory_format=torch.channels_last),
+            x[:, :, ::2, ::2],
+            x[:1].expand(2, 3, 4, 4),
+        ):
             results = opcheck(torch.ops.npu.my_add.default, (view, view))
             self.assertEqual(set(results.values()), {"SUCCESS"})
 

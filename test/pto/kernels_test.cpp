@@ -23,9 +23,11 @@ TEST(KernelOfTheChip, AddsWithPingPongOnTwentyBlocks) {
   } args = {x.data(), y.data(), z.data(), kRows};
   npuStream_t stream = nullptr;
   ASSERT_EQ(npuStreamGetDefault(0, &stream), NPU_SUCCESS);
-  ASSERT_EQ(npuLaunchKernel(&npu_kernel_add_rows, 20, &args, sizeof(args), stream), NPU_SUCCESS) << npuGetLastErrorMessage();
+  ASSERT_EQ(npuLaunchKernel(&npu_kernel_add_rows, 20, &args, sizeof(args), stream), NPU_SUCCESS)
+      << npuGetLastErrorMessage();
   ASSERT_EQ(npuStreamSynchronize(stream), NPU_SUCCESS) << npuGetLastErrorMessage();
-  for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(static_cast<int>(z[i]), static_cast<int>(i % 100 + i % 7)) << i;
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(static_cast<int>(z[i]), static_cast<int>(i % 100 + i % 7)) << i;
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace test {
 using Body = std::function<void()>;
 
 inline npuError_t Run(const Body& body, uint32_t blocks = 1, uint32_t flags = 0) {
-  static const npuKernelPass kPass = {[](const void* args) { (**static_cast<const Body* const*>(args))(); }, sizeof(Body*)};
+  static const npuKernelPass kPass = {
+      [](const void* args) { (**static_cast<const Body* const*>(args))(); }, sizeof(Body*)};
   static const npuKernel kKernel = {"kernel_under_test", &kPass, nullptr};
   const Body* pointer = &body;
   npuLaunchConfig config = {};
@@ -25,8 +26,10 @@ inline npuError_t Run(const Body& body, uint32_t blocks = 1, uint32_t flags = 0)
   config.flags = flags;
   config.args = &pointer;
   config.args_bytes = sizeof(pointer);
-  if (const npuError_t error = npuStreamGetDefault(0, &config.stream); error != NPU_SUCCESS) return error;
-  if (const npuError_t error = npuLaunchKernelWithConfig(&config); error != NPU_SUCCESS) return error;
+  if (const npuError_t error = npuStreamGetDefault(0, &config.stream); error != NPU_SUCCESS)
+    return error;
+  if (const npuError_t error = npuLaunchKernelWithConfig(&config); error != NPU_SUCCESS)
+    return error;
   return npuStreamSynchronize(config.stream);
 }
 
@@ -35,7 +38,8 @@ inline void OnCore(const Body& body, uint32_t blocks = 1, uint32_t flags = 0) {
   ASSERT_EQ(Run(body, blocks, flags), NPU_SUCCESS) << npuGetLastErrorMessage();
 }
 
-/// The sentence of the fault that body must end with; "" if it does not. The core must work afterwards.
+/// The sentence of the fault that body must end with; "" if it does not. The core must work
+/// afterwards.
 inline std::string FaultOf(const Body& body) {
   const npuError_t error = Run(body);
   const std::string sentence = error == NPU_SUCCESS ? "" : npuGetLastErrorMessage();
@@ -47,7 +51,8 @@ inline std::string FaultOf(const Body& body) {
 }
 
 inline void ExpectContains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "expected \"" << part << "\" in \"" << text << "\"";
+  EXPECT_NE(text.find(part), std::string::npos)
+      << "expected \"" << part << "\" in \"" << text << "\"";
 }
 
 template <class T>

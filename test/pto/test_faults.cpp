@@ -17,8 +17,11 @@ TEST(Tassign, NamesTheTileThatDoesNotFit) {
     VecTile<float, 64, 1024> tile(64, 1024);
     TASSIGN(tile, 0);
   });
-  ExpectContains(sentence, "kernel_under_test, block 0, instruction 0: TASSIGN: expected the Vec float tile of 64x1024 "
-                           "(262144 bytes) to end within the 196608 bytes of UB on Ascend910B1, got address 0, end 262144");
+  ExpectContains(
+      sentence,
+      "kernel_under_test, block 0, instruction 0: TASSIGN: expected the Vec float tile of 64x1024 "
+      "(262144 bytes) to end within the 196608 bytes of UB on Ascend910B1, got address 0, end "
+      "262144");
 }
 
 TEST(Tassign, TakesAllOfTheUnifiedBuffer) {
@@ -37,16 +40,19 @@ TEST(Tassign, NamesAMisalignedAddress) {
       TASSIGN(tile, address);
     };
   };
-  ExpectContains(FaultOf(at(4)), "TASSIGN: expected a multiple of 32 bytes as address of the Vec float tile of 1x8, got 4");
+  ExpectContains(
+      FaultOf(at(4)),
+      "TASSIGN: expected a multiple of 32 bytes as address of the Vec float tile of 1x8, got 4");
   OnCore(at(32));
 }
 
 TEST(Tassign, NamesACoreWithoutTheSpace) {
-  ExpectContains(FaultOf([] {
-                   Tile<TileType::Mat, float, 16, 16> tile;
-                   TASSIGN(tile, 0);
-                 }),
-                 "TASSIGN: expected a core with L1 for the Mat float tile of 16x16, got a vector core");
+  ExpectContains(
+      FaultOf([] {
+        Tile<TileType::Mat, float, 16, 16> tile;
+        TASSIGN(tile, 0);
+      }),
+      "TASSIGN: expected a core with L1 for the Mat float tile of 16x16, got a vector core");
 }
 
 TEST(ValidRegion, NegativeOrTooLargeIsNamed) {
@@ -57,8 +63,10 @@ TEST(ValidRegion, NegativeOrTooLargeIsNamed) {
       TADD(tile, tile, tile);
     };
   };
-  ExpectContains(FaultOf(with_rows(-1)), "TADD: expected a valid region of dst from 0x0 to 8x8, got -1x8");
-  ExpectContains(FaultOf(with_rows(9)), "TADD: expected a valid region of dst from 0x0 to 8x8, got 9x8");
+  ExpectContains(FaultOf(with_rows(-1)),
+                 "TADD: expected a valid region of dst from 0x0 to 8x8, got -1x8");
+  ExpectContains(FaultOf(with_rows(9)),
+                 "TADD: expected a valid region of dst from 0x0 to 8x8, got 9x8");
 }
 
 TEST(ValidRegion, DifferentShapesAreNamed) {
@@ -79,24 +87,27 @@ TEST(Transfer, ShapeOfGlobalMustBeTheValidRegion) {
                    Matrix<float> target(global.data(), {64, 64}, {64, 1});
                    TSTORE(target, tile);
                  }),
-                 "TSTORE: expected a global tensor of 32x32 elements (the valid region of the tile), got 64x64");
+                 "TSTORE: expected a global tensor of 32x32 elements (the valid region of the "
+                 "tile), got 64x64");
 }
 
 TEST(Tile, WithoutAnAddressIsNamed) {
-  ExpectContains(FaultOf([] {
-                   VecTile<float, 8, 8> tile(8, 8);
-                   TADD(tile, tile, tile);
-                 }),
-                 "TADD: expected dst with an address from TASSIGN, got a Vec float tile of 8x8 without one");
+  ExpectContains(
+      FaultOf([] {
+        VecTile<float, 8, 8> tile(8, 8);
+        TADD(tile, tile, tile);
+      }),
+      "TADD: expected dst with an address from TASSIGN, got a Vec float tile of 8x8 without one");
 }
 
 TEST(ElementType, OfAnotherChipIsNamed) {
-  ExpectContains(FaultOf([] {
-                   VecTile<bfloat16_t, 1, 16> tile(1, 16);
-                   TASSIGN(tile, 0);
-                   TADD(tile, tile, tile);
-                 }),
-                 "TADD: expected elements of type int16, int32, half or float on Ascend910B1, got bfloat16");
+  ExpectContains(
+      FaultOf([] {
+        VecTile<bfloat16_t, 1, 16> tile(1, 16);
+        TASSIGN(tile, 0);
+        TADD(tile, tile, tile);
+      }),
+      "TADD: expected elements of type int16, int32, half or float on Ascend910B1, got bfloat16");
 }
 
 TEST(ElementType, DoubleIsAnExtensionThatALaunchAsksFor) {
@@ -130,8 +141,10 @@ TEST(Flag, BelongsToItsPairOfPipesAndItsBlock) {
 }
 
 TEST(Flag, UnknownPipesAndIdsAreNamed) {
-  ExpectContains(FaultOf([] { set_flag(PIPE_V, PIPE_MTE3, event_t(8)); }), "an event id from 0 to 7, got pipe 1, pipe 5, id 8");
-  ExpectContains(FaultOf([] { set_flag(PIPE_ALL, PIPE_V, EVENT_ID0); }), "got pipe 7, pipe 1, id 0");
+  ExpectContains(FaultOf([] { set_flag(PIPE_V, PIPE_MTE3, event_t(8)); }),
+                 "an event id from 0 to 7, got pipe 1, pipe 5, id 8");
+  ExpectContains(FaultOf([] { set_flag(PIPE_ALL, PIPE_V, EVENT_ID0); }),
+                 "got pipe 7, pipe 1, id 0");
   ExpectContains(FaultOf([] { pipe_barrier(pipe_t(9)); }), "got 9");
   ExpectContains(FaultOf([] { wait_flag_dev(16); }), "a flag id from 0 to 15, got 16");
 }
@@ -142,7 +155,9 @@ TEST(Instruction, OutsideOfAKernelIsNamed) {
     TASSIGN(tile, 0);
     FAIL() << "expected a fault";
   } catch (const npu::Fault& fault) {
-    ExpectContains(fault.what(), "TASSIGN: expected a call from a kernel that was launched, got a call from host code");
+    ExpectContains(
+        fault.what(),
+        "TASSIGN: expected a call from a kernel that was launched, got a call from host code");
   }
 }
 

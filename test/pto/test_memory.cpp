@@ -40,13 +40,17 @@ TEST(Tload, PadsOnlyTheRestOfTheLast32Bytes) {
     VecTile<float, 2, 32> background(2, 32);
     TASSIGN(background, 0);
     TEXPANDS(background, 5.0f);
-    Tile<TileType::Vec, float, 2, 32, BLayout::RowMajor, -1, -1, SLayout::NoneBox, 512, PadValue::Max> tile(2, 9);
+    Tile<TileType::Vec, float, 2, 32, BLayout::RowMajor, -1, -1, SLayout::NoneBox, 512,
+         PadValue::Max>
+        tile(2, 9);
     TASSIGN(tile, 0);
     Matrix<float> source(global.data(), {2, 9}, {9, 1});
     TLOAD(tile, source);
     for (int row = 0; row < 2; ++row) {
       for (int col = 0; col < 32; ++col) {
-        const float expected = col < 9 ? 3.0f : col < 16 ? std::numeric_limits<float>::infinity() : 5.0f;
+        const float expected = col < 9    ? 3.0f
+                               : col < 16 ? std::numeric_limits<float>::infinity()
+                                          : 5.0f;
         EXPECT_EQ(background.GetValue(row * 32 + col), expected) << row << " " << col;
       }
     }
@@ -89,7 +93,8 @@ TEST(Tload, WalksFiveDimensionsWithAnyStrides) {
   OnCore([&] {
     VecTile<int32_t, 48, 8> tile(48, 5);
     TASSIGN(tile, 0);
-    Five source(from.data(), {2, 2, 3, 4, 5}, {360, 180, 60, 15, 3}), target(to.data(), {2, 2, 3, 4, 5}, {120, 60, 20, 5, 1});
+    Five source(from.data(), {2, 2, 3, 4, 5}, {360, 180, 60, 15, 3}),
+        target(to.data(), {2, 2, 3, 4, 5}, {120, 60, 20, 5, 1});
     TLOAD(tile, source);
     TSTORE(target, tile);
   });

@@ -24,7 +24,8 @@ To BitCast(From from) {
 
 /// Runs op on each 64 elements of x (and y) through tiles; the last piece is ragged.
 template <class Z, class X, class Op>
-std::vector<Z> Through(const std::vector<X>& x, const std::vector<X>& y, const Op& op, uint32_t flags = 0) {
+std::vector<Z> Through(const std::vector<X>& x, const std::vector<X>& y, const Op& op,
+                       uint32_t flags = 0) {
   std::vector<Z> z(x.size());
   OnCore(
       [&] {
@@ -35,7 +36,8 @@ std::vector<Z> Through(const std::vector<X>& x, const std::vector<X>& y, const O
           TASSIGN(a, 0);
           TASSIGN(b, 1024);
           TASSIGN(c, 2048);
-          Matrix<X> from_a(const_cast<X*>(x.data()) + i, {1, n}, {n, 1}), from_b(const_cast<X*>(y.data()) + i, {1, n}, {n, 1});
+          Matrix<X> from_a(const_cast<X*>(x.data()) + i, {1, n}, {n, 1}),
+              from_b(const_cast<X*>(y.data()) + i, {1, n}, {n, 1});
           Matrix<Z> to(z.data() + i, {1, n}, {n, 1});
           TLOAD(a, from_a);
           TLOAD(b, from_b);
@@ -48,7 +50,9 @@ std::vector<Z> Through(const std::vector<X>& x, const std::vector<X>& y, const O
 }
 
 /// Bits of x + y for half, from exact double arithmetic: the compiler rounds double to half once.
-uint16_t PlainHalfSum(half x, half y) { return BitCast<uint16_t>(static_cast<half>(static_cast<double>(x) + static_cast<double>(y))); }
+uint16_t PlainHalfSum(half x, half y) {
+  return BitCast<uint16_t>(static_cast<half>(static_cast<double>(x) + static_cast<double>(y)));
+}
 
 TEST(Tadd, HalfIsRoundedOnceForAllKindsOfNumbers) {
   std::mt19937 random(1);
@@ -126,7 +130,8 @@ TEST(Tcvt, HalfAndBfloat16ToFloatIsExactForAllValues) {
   }
 }
 
-/// The 16-bit float nearest to value, ties to even, found by searching all of them: independent of any rounding code.
+/// The 16-bit float nearest to value, ties to even, found by searching all of them: independent of
+/// any rounding code.
 template <class T>
 uint16_t Nearest(float value, const std::vector<double>& magnitudes) {
   const double magnitude = std::fabs(static_cast<double>(value));
@@ -141,7 +146,8 @@ uint16_t Nearest(float value, const std::vector<double>& magnitudes) {
 
 template <class T>
 void CheckNarrowing(uint16_t infinity, SaturationMode saturation) {
-  // All finite magnitudes, and in place of infinity the value at which rounding leaves the finite range.
+  // All finite magnitudes, and in place of infinity the value at which rounding leaves the finite
+  // range.
   std::vector<double> magnitudes(infinity + 1);
   for (int i = 0; i < infinity; ++i) {
     magnitudes[i] = static_cast<double>(static_cast<float>(BitCast<T>(static_cast<uint16_t>(i))));
@@ -150,15 +156,18 @@ void CheckNarrowing(uint16_t infinity, SaturationMode saturation) {
   std::mt19937 random(3);
   std::vector<float> x;
   for (int i = 0; i < 200'000; ++i) x.push_back(BitCast<float>(static_cast<uint32_t>(random())));
-  for (int i = 0; i + 1 < infinity; ++i) {  // each value, each middle between two, and its neighbours
+  for (int i = 0; i + 1 < infinity;
+       ++i) {  // each value, each middle between two, and its neighbours
     const auto middle = static_cast<float>((magnitudes[i] + magnitudes[i + 1]) / 2);
-    for (const float value : {static_cast<float>(magnitudes[i]), middle, std::nextafter(middle, 0.0f), std::nextafter(middle, INFINITY)}) {
+    for (const float value : {static_cast<float>(magnitudes[i]), middle,
+                              std::nextafter(middle, 0.0f), std::nextafter(middle, INFINITY)}) {
       x.push_back(value);
       x.push_back(-value);
     }
   }
   for (const float value : {INFINITY, -INFINITY, std::nanf("")}) x.push_back(value);
-  const auto z = Through<T>(x, x, [&](auto& c, auto& a, auto&) { TCVT(c, a, RoundMode::CAST_RINT, saturation); });
+  const auto z = Through<T>(
+      x, x, [&](auto& c, auto& a, auto&) { TCVT(c, a, RoundMode::CAST_RINT, saturation); });
   for (size_t i = 0; i < x.size(); ++i) {
     if (std::isnan(x[i])) {
       ASSERT_TRUE(std::isnan(static_cast<float>(z[i])));
@@ -172,9 +181,13 @@ void CheckNarrowing(uint16_t infinity, SaturationMode saturation) {
   }
 }
 
-TEST(Tcvt, FloatToHalfTakesTheNearestOrInfinity) { CheckNarrowing<half>(0x7c00, SaturationMode::OFF); }
+TEST(Tcvt, FloatToHalfTakesTheNearestOrInfinity) {
+  CheckNarrowing<half>(0x7c00, SaturationMode::OFF);
+}
 TEST(Tcvt, FloatToHalfSaturates) { CheckNarrowing<half>(0x7c00, SaturationMode::ON); }
-TEST(Tcvt, FloatToBfloat16TakesTheNearestOrInfinity) { CheckNarrowing<bfloat16_t>(0x7f80, SaturationMode::OFF); }
+TEST(Tcvt, FloatToBfloat16TakesTheNearestOrInfinity) {
+  CheckNarrowing<bfloat16_t>(0x7f80, SaturationMode::OFF);
+}
 TEST(Tcvt, FloatToBfloat16Saturates) { CheckNarrowing<bfloat16_t>(0x7f80, SaturationMode::ON); }
 
 TEST(Tcvt, BetweenHalfAndBfloat16IsRoundedOnce) {

@@ -40,14 +40,17 @@ bool GradientWanted(std::initializer_list<at::Tensor> inputs) {
   return false;
 }
 
-void RecordGradient(const char* name, std::initializer_list<at::Tensor> inputs, const at::Tensor& output, Backward backward) {
+void RecordGradient(const char* name, std::initializer_list<at::Tensor> inputs,
+                    const at::Tensor& output, Backward backward) {
   torch::autograd::edge_list next;
   for (const at::Tensor& input : inputs) {
-    TORCH_CHECK_NOT_IMPLEMENTED(!input._fw_grad(0).defined(), name,
-                                ": expected inputs without a forward-mode tangent, got one with; use reverse mode");
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        !input._fw_grad(0).defined(), name,
+        ": expected inputs without a forward-mode tangent, got one with; use reverse mode");
     next.push_back(torch::autograd::impl::gradient_edge(input));
   }
-  torch::autograd::set_history(output, c10::make_intrusive<FunctionNode>(name, std::move(next), std::move(backward)));
+  torch::autograd::set_history(
+      output, c10::make_intrusive<FunctionNode>(name, std::move(next), std::move(backward)));
 }
 
 }  // namespace npu_host

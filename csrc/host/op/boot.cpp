@@ -7,9 +7,11 @@
 
 namespace {
 
-/// Runs after the files of this library have added their operators to the list, while the library loads.
+/// Runs after the files of this library have added their operators to the list, while the library
+/// loads.
 const std::string& Registered() {
-  static const std::string& sentence = *new std::string(npu_backend::RegisterPending("op_extension"));
+  static const std::string& sentence =
+      *new std::string(npu_backend::RegisterPending("op_extension"));
   return sentence;
 }
 

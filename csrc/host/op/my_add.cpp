@@ -40,9 +40,11 @@ at::Tensor BelowAutograd(const at::Tensor& x, const at::Tensor& y) {
 at::Tensor MyAddAutograd(const at::Tensor& x, const at::Tensor& y) {
   at::Tensor z = BelowAutograd(x, y);
   if (GradientWanted({x, y})) {
-    RecordGradient("MyAddBackward", {x, y}, z, [x_size = x.sym_sizes().vec(), y_size = y.sym_sizes().vec()](const at::Tensor& gradient) {
-      return std::vector<at::Tensor>{SumTo(gradient, x_size), SumTo(gradient, y_size)};
-    });
+    RecordGradient(
+        "MyAddBackward", {x, y}, z,
+        [x_size = x.sym_sizes().vec(), y_size = y.sym_sizes().vec()](const at::Tensor& gradient) {
+          return std::vector<at::Tensor>{SumTo(gradient, x_size), SumTo(gradient, y_size)};
+        });
   }
   return z;
 }

@@ -28,16 +28,19 @@ class Operand {
   c10::SmallVector<int64_t, 6> strides_;
 };
 
-/// Raises unless the operators compute on tensors like x. where: the operator, operand: the argument.
+/// Raises unless the operators compute on tensors like x. where: the operator, operand: the
+/// argument.
 void CheckOperand(const char* where, const char* operand, const at::Tensor& x);
 
 /// Raises unless y has the dtype and the device of x.
 void CheckSameKind(const char* where, const at::Tensor& x, const at::Tensor& y);
 
-/// Launches on the current stream of output's device, or at once for CPU tensors; keeps the tensors' memory until then.
+/// Launches on the current stream of output's device, or at once for CPU tensors; keeps the
+/// tensors' memory until then.
 class TensorLauncher final : public op::Launcher {
  public:
-  TensorLauncher(const at::Tensor& output, std::initializer_list<at::Tensor> inputs) : output_(output), inputs_(inputs) {}
+  TensorLauncher(const at::Tensor& output, std::initializer_list<at::Tensor> inputs)
+      : output_(output), inputs_(inputs) {}
 
   npuError_t Launch(npuKernel_t kernel, uint32_t block_dim, uint32_t flags, const void* args,
                     size_t args_bytes) override;

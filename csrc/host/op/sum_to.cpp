@@ -20,8 +20,10 @@ template <class Sizes>
 void CheckSize(const Sizes& x_sizes, const Sizes& size) {
   bool fits = size.size() <= x_sizes.size();
   const size_t leading = fits ? x_sizes.size() - size.size() : 0;
-  for (size_t d = 0; fits && d < size.size(); ++d) fits = size[d] == x_sizes[leading + d] || size[d] == 1;
-  TORCH_CHECK(fits, kWhere, ": expected a size that broadcasts to ", x_sizes, " (the size of x), got ", size);
+  for (size_t d = 0; fits && d < size.size(); ++d)
+    fits = size[d] == x_sizes[leading + d] || size[d] == 1;
+  TORCH_CHECK(fits, kWhere, ": expected a size that broadcasts to ", x_sizes,
+              " (the size of x), got ", size);
 }
 
 at::Tensor SumToKernel(const at::Tensor& x, c10::IntArrayRef size) {  // PrivateUse1 and CPU
@@ -53,9 +55,10 @@ at::Tensor SumToAutograd(const at::Tensor& x, c10::SymIntArrayRef size) {
     return op.call(x, size);
   }();
   if (GradientWanted({x})) {
-    RecordGradient("SumToBackward", {x}, z, [x_size = x.sym_sizes().vec()](const at::Tensor& gradient) {
-      return std::vector<at::Tensor>{gradient.expand_symint(x_size)};
-    });
+    RecordGradient("SumToBackward", {x}, z,
+                   [x_size = x.sym_sizes().vec()](const at::Tensor& gradient) {
+                     return std::vector<at::Tensor>{gradient.expand_symint(x_size)};
+                   });
   }
   return z;
 }

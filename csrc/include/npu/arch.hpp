@@ -18,10 +18,12 @@ inline const char* SpaceName(Space space) {
 
 enum class CoreType : uint8_t { kVector, kCube };
 
-/// Generation of the instruction set. kA3 stands for A2 and A3 (__NPU_ARCH__ 2201), kA5 for 3101 and 3510.
+/// Generation of the instruction set. kA3 stands for A2 and A3 (__NPU_ARCH__ 2201), kA5 for 3101
+/// and 3510.
 enum class Generation : uint8_t { kA3, kA5 };
 
-/// What a system on chip allows. Data of the run-time profile, so that one binary serves every chip.
+/// What a system on chip allows. Data of the run-time profile, so that one binary serves every
+/// chip.
 struct Arch {
   const char* soc;
   Generation generation;
@@ -35,17 +37,39 @@ inline constexpr size_t kKiB = 1024;
 /// Start of a tile in any on-chip space, in bytes. Source: PTO ISA, Tile.
 inline constexpr size_t kTileAlignment = 32;
 
-/// Event ids of a pair of pipes, and cross-core flag ids of a core. Source: PTO ISA, set_flag and ffts_cross_core_sync.
+/// Event ids of a pair of pipes, and cross-core flag ids of a core. Source: PTO ISA, set_flag and
+/// ffts_cross_core_sync.
 inline constexpr int kEventIds = 8;
 inline constexpr int kCrossCoreFlagIds = 16;
 
-/// Capacities: PTO ISA, include/pto/common/buffer_limits.hpp. Core counts: CANN platform configuration of the SoC.
+/// Capacities: PTO ISA, include/pto/common/buffer_limits.hpp. Core counts: CANN platform
+/// configuration of the SoC.
 inline constexpr Arch kArchTable[] = {
-    {"Ascend910B1", Generation::kA3, 24, 48, {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
-    {"Ascend910B2", Generation::kA3, 24, 48, {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
-    {"Ascend910B3", Generation::kA3, 20, 40, {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
-    {"Ascend910B4", Generation::kA3, 20, 40, {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
-    {"Ascend950PR", Generation::kA5, 32, 64, {256 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 256 * kKiB, 4 * kKiB, 4 * kKiB}},
+    {"Ascend910B1",
+     Generation::kA3,
+     24,
+     48,
+     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
+    {"Ascend910B2",
+     Generation::kA3,
+     24,
+     48,
+     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
+    {"Ascend910B3",
+     Generation::kA3,
+     20,
+     40,
+     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
+    {"Ascend910B4",
+     Generation::kA3,
+     20,
+     40,
+     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
+    {"Ascend950PR",
+     Generation::kA5,
+     32,
+     64,
+     {256 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 256 * kKiB, 4 * kKiB, 4 * kKiB}},
 };
 
 /// The profile named soc, or nullptr.

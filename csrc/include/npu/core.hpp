@@ -15,10 +15,12 @@ struct Core;
 /// Who takes part in a SYNCALL.
 enum class SyncGroup : uint8_t { kVectorCores, kCubeCores, kAllCores };
 
-/// Set of cores that a cross-core flag reaches; the values are the mode field of ffts_cross_core_sync.
+/// Set of cores that a cross-core flag reaches; the values are the mode field of
+/// ffts_cross_core_sync.
 enum class FlagScope : uint8_t { kAllBlocks = 0, kVectorSubBlocks = 1, kBlockGroup = 2 };
 
-/// What a core asks of whoever runs it. Implemented by the runtime; every call may switch to another core or throw.
+/// What a core asks of whoever runs it. Implemented by the runtime; every call may switch to
+/// another core or throw.
 class CoreScheduler {
  public:
   /// Sets cross-core flag id for the cores in scope.
@@ -51,13 +53,13 @@ struct Core {
   uint32_t block_num = 0;
   uint32_t sub_block_id = 0;
   uint32_t sub_block_num = 1;
-  uint64_t instruction = 0;                        // instructions of this block so far
-  std::byte* scratchpad[kOnChipSpaces] = {};       // base of each space, arch->capacity bytes
-  uint8_t flags[kPipes][kPipes][kEventIds] = {};   // set_flag counts, [source][destination][id]
+  uint64_t instruction = 0;                       // instructions of this block so far
+  std::byte* scratchpad[kOnChipSpaces] = {};      // base of each space, arch->capacity bytes
+  uint8_t flags[kPipes][kPipes][kEventIds] = {};  // set_flag counts, [source][destination][id]
 };
 
-/// The core whose kernel this thread runs; null outside a kernel. Lives in libnpu_runtime.so alone: a variable of a
-/// header becomes two once a kernel library is built with hidden visibility.
+/// The core whose kernel this thread runs; null outside a kernel. Lives in libnpu_runtime.so alone:
+/// a variable of a header becomes two once a kernel library is built with hidden visibility.
 extern __attribute__((visibility("default"))) __thread Core* current_core;
 
 }  // namespace npu

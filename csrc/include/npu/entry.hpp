@@ -17,9 +17,12 @@ struct Entry;
 
 template <class... Params, void (*kFunction)(Params...)>
 struct Entry<kFunction> {
-  static_assert((std::is_trivially_copyable_v<Params> && ...), "kernel parameters are copied as bytes");
+  static_assert((std::is_trivially_copyable_v<Params> && ...),
+                "kernel parameters are copied as bytes");
 
-  static constexpr size_t OffsetAfter(size_t end, size_t alignment) { return (end + alignment - 1) / alignment * alignment; }
+  static constexpr size_t OffsetAfter(size_t end, size_t alignment) {
+    return (end + alignment - 1) / alignment * alignment;
+  }
 
   /// Offset of parameter index; with index == sizeof...(Params) the size of them all.
   static constexpr size_t Offset(size_t index) {
@@ -46,7 +49,8 @@ struct Entry<kFunction> {
     Unpack(static_cast<const std::byte*>(args), std::index_sequence_for<Params...>{});
   }
 
-  /// Bytes up to the end of the last parameter; the padding that a C struct adds behind it does not count.
+  /// Bytes up to the end of the last parameter; the padding that a C struct adds behind it does not
+  /// count.
   static constexpr npuKernelPass kPass = {&Run, Offset(sizeof...(Params))};
 };
 

@@ -24,13 +24,16 @@ class __attribute__((visibility("default"))) Fault : public std::exception {
   std::string text = core.kernel ? core.kernel : "kernel";
   text += ", block " + std::to_string(core.block_idx);
   if (core.sub_block_num > 1) {
-    text += core.type == CoreType::kCube ? ", cube core" : ", vector core " + std::to_string(core.sub_block_id);
+    text += core.type == CoreType::kCube ? ", cube core"
+                                         : ", vector core " + std::to_string(core.sub_block_id);
   }
   return text + ", instruction " + std::to_string(core.instruction);
 }
 
-/// Throws a Fault about operation op of the running core. Not a template: what raises must not cost compile time.
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseFault(const std::string& op, const std::string& expected,
+/// Throws a Fault about operation op of the running core. Not a template: what raises must not cost
+/// compile time.
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseFault(const std::string& op,
+                                                              const std::string& expected,
                                                               const std::string& got) {
   const std::string where = current_core ? Where(*current_core) + ": " : "";
   throw Fault(where + op + ": expected " + expected + ", got " + got);

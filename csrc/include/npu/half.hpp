@@ -7,7 +7,8 @@
 /// IEEE 754 binary16.
 using half = _Float16;
 
-/// The upper 16 bits of a float. Arithmetic goes through float and is rounded to nearest even on the way back.
+/// The upper 16 bits of a float. Arithmetic goes through float and is rounded to nearest even on
+/// the way back.
 struct bfloat16_t {
   uint16_t bits;
 
@@ -24,7 +25,8 @@ struct bfloat16_t {
   static uint16_t Round(float value) {
     uint32_t wide;
     std::memcpy(&wide, &value, sizeof(wide));
-    if (value != value) return static_cast<uint16_t>((wide >> 16) | 0x40);  // a NaN stays one: set the quiet bit
+    if (value != value)
+      return static_cast<uint16_t>((wide >> 16) | 0x40);  // a NaN stays one: set the quiet bit
     return static_cast<uint16_t>((wide + 0x7fff + ((wide >> 16) & 1)) >> 16);
   }
 };

@@ -28,7 +28,8 @@ struct Access {
   size_t pitch_bytes;
 };
 
-/// What an instruction does in all: elements it computes or moves, bytes it moves to or from GM, multiply-adds.
+/// What an instruction does in all: elements it computes or moves, bytes it moves to or from GM,
+/// multiply-adds.
 struct Work {
   uint64_t elements = 0;
   uint64_t bytes = 0;

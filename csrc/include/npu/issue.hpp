@@ -23,12 +23,12 @@ inline void CountInstruction(Core& core) {
   if (__builtin_expect(++core.instruction % kPollInterval == 0, 0)) core.scheduler->Poll(core);
 }
 
-/// Stands behind the call of an instruction's out-of-line body. Without it the last call of a kernel becomes a jump,
-/// and the return address that names the line of the call is the caller's.
+/// Stands behind the call of an instruction's out-of-line body. Without it the last call of a
+/// kernel becomes a jump, and the return address that names the line of the call is the caller's.
 [[gnu::always_inline]] inline void KeepCallSite() { asm volatile(""); }
 
-/// The one door through which an instruction passes. operands(report) calls report(work, accesses...) and is
-/// evaluated only when somebody listens; execute does the work.
+/// The one door through which an instruction passes. operands(report) calls report(work,
+/// accesses...) and is evaluated only when somebody listens; execute does the work.
 template <class Operands, class Execute>
 inline void Issue(const char* name, Pipe pipe, const void* call_site, Operands&& operands,
                   Execute&& execute) {

@@ -10,11 +10,13 @@ extern "C" {
 
 /** One compile pass (vector or cube) of a kernel. */
 typedef struct npuKernelPass {
-  void (*run)(const void* args); /* args: the parameters in order, each naturally aligned, as in a C struct */
+  void (*run)(const void* args); /* args: the parameters in order, each naturally aligned, as in a C
+                                    struct */
   size_t args_bytes;
 } npuKernelPass;
 
-/** A kernel. With both passes a block is one cube core and two vector cores that run at the same time. */
+/** A kernel. With both passes a block is one cube core and two vector cores that run at the same
+ * time. */
 typedef struct npuKernel {
   const char* name;
   const npuKernelPass* vector; /* NULL when the kernel has no vector pass */

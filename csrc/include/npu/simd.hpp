@@ -8,8 +8,8 @@
 
 #include "npu/half.hpp"
 
-/// Loops over contiguous elements, on the compiler's vector types: no intrinsics header, which would cost a JIT
-/// compile a second.
+/// Loops over contiguous elements, on the compiler's vector types: no intrinsics header, which
+/// would cost a JIT compile a second.
 namespace npu::simd {
 
 inline constexpr int kLanes = 8;
@@ -21,7 +21,8 @@ using Uint16 = uint16_t __attribute__((vector_size(2 * kLanes)));
 template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t>;
 
-/// Type in which an element of type T is computed: float for the 16-bit floats, whose result is then rounded once.
+/// Type in which an element of type T is computed: float for the 16-bit floats, whose result is
+/// then rounded once.
 template <class T>
 using Compute = std::conditional_t<kIsHalf<T>, float, T>;
 
@@ -38,8 +39,9 @@ inline Float WidenHalf(Uint16 half_bits) {
   const Uint sign = (bits & 0x8000u) << 16;
   const Uint magnitude = bits & 0x7fffu;
   const Uint normal = (magnitude << 13) + (112u << 23);
-  const Uint special = (magnitude << 13) | (255u << 23) |
-                       Select((Uint)(magnitude > 0x7c00u), Uint{} + 0x400000u, Uint{});  // quiet NaN
+  const Uint special =
+      (magnitude << 13) | (255u << 23) |
+      Select((Uint)(magnitude > 0x7c00u), Uint{} + 0x400000u, Uint{});  // quiet NaN
   const Uint subnormal = (Uint)(__builtin_convertvector((Int)magnitude, Float) * 0x1p-24f);
   Uint wide = Select((Uint)(magnitude >= 0x7c00u), special, normal);
   wide = Select((Uint)(magnitude < 0x400u), subnormal, wide);
@@ -54,7 +56,8 @@ inline Uint16 NarrowHalf(Float value) {
   const Uint bits = (Uint)value;
   const Uint sign = (bits >> 16) & 0x8000u;
   const Uint magnitude = bits & 0x7fffffffu;
-  // Normal results: add half a unit less one, plus the parity of the last kept bit; a carry moves the exponent.
+  // Normal results: add half a unit less one, plus the parity of the last kept bit; a carry moves
+  // the exponent.
   const Uint normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
   // Below 2^-14 a float addition rounds to multiples of 2^-24, which are the subnormal steps.
   const Uint subnormal = (Uint)((Float)magnitude + 0.5f) - (126u << 23);
@@ -66,7 +69,9 @@ inline Uint16 NarrowHalf(Float value) {
 #endif
 }
 
-inline Float WidenBfloat16(Uint16 bits) { return (Float)(__builtin_convertvector(bits, Uint) << 16); }
+inline Float WidenBfloat16(Uint16 bits) {
+  return (Float)(__builtin_convertvector(bits, Uint) << 16);
+}
 
 inline Uint16 NarrowBfloat16(Float value) {
   const Uint bits = (Uint)value;

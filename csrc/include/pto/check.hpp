@@ -7,7 +7,8 @@
 #include "npu/issue.hpp"
 #include "pto/tile.hpp"
 
-/// Rules of the chip that an instruction's operands must keep. Each fault names the instruction and both values.
+/// Rules of the chip that an instruction's operands must keep. Each fault names the instruction and
+/// both values.
 namespace pto::detail {
 
 /// Sets of element types.
@@ -61,7 +62,7 @@ struct TypeRule {
 
 /// "int16, int32, half or float".
 inline std::string TypeNames(uint32_t set) {
-  constexpr const char* kNames[] = {"int8",  "uint8", "int16",  "uint16", "int32",    "uint32",
+  constexpr const char* kNames[] = {"int8",  "uint8",  "int16", "uint16",   "int32", "uint32",
                                     "int64", "uint64", "half",  "bfloat16", "float", "double"};
   std::string text;
   for (int i = 0; i < 12; ++i) {
@@ -78,7 +79,8 @@ inline std::string TypeNames(uint32_t set) {
   npu::RaiseFault(op, "elements of type " + TypeNames(allowed) + " on " + core.arch->soc, got);
 }
 
-/// Faults unless the running SoC computes op on elements of type T. double is an extension that a launch asks for.
+/// Faults unless the running SoC computes op on elements of type T. double is an extension that a
+/// launch asks for.
 template <class T>
 inline void CheckType(const npu::Core& core, const char* op, TypeRule rule) {
   const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
@@ -114,44 +116,56 @@ struct TileFacts {
   /// "Vec float tile of 16x64".
   std::string Describe() const {
     constexpr const char* kKinds[] = {"Vec", "Mat", "Left", "Right", "Acc", "Bias", "Scaling"};
-    return std::string(kKinds[static_cast<int>(loc)]) + " " + dtype + " tile of " + Extent(rows, cols);
+    return std::string(kKinds[static_cast<int>(loc)]) + " " + dtype + " tile of " +
+           Extent(rows, cols);
   }
 
-  static std::string Extent(int64_t rows, int64_t cols) { return std::to_string(rows) + "x" + std::to_string(cols); }
+  static std::string Extent(int64_t rows, int64_t cols) {
+    return std::to_string(rows) + "x" + std::to_string(cols);
+  }
 };
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void RaiseTile(const char* op, const char* operand,
                                                              const TileFacts& tile) {
   if (tile.data == nullptr) {
-    npu::RaiseFault(op, std::string(operand) + " with an address from TASSIGN", "a " + tile.Describe() + " without one");
+    npu::RaiseFault(op, std::string(operand) + " with an address from TASSIGN",
+                    "a " + tile.Describe() + " without one");
   }
   npu::RaiseFault(op,
-                  std::string("a valid region of ") + operand + " from 0x0 to " + TileFacts::Extent(tile.rows, tile.cols),
+                  std::string("a valid region of ") + operand + " from 0x0 to " +
+                      TileFacts::Extent(tile.rows, tile.cols),
                   TileFacts::Extent(tile.valid_rows, tile.valid_cols));
 }
 
-/// Faults unless tile has an address and a valid region within its extent. operand names the tile in the message.
+/// Faults unless tile has an address and a valid region within its extent. operand names the tile
+/// in the message.
 template <class TileT>
-inline void CheckTile(const npu::Core& core, const char* op, const char* operand, const TileT& tile) {
+inline void CheckTile(const npu::Core& core, const char* op, const char* operand,
+                      const TileT& tile) {
   const TileFacts facts(tile);
   const bool good = facts.data != nullptr && (facts.ValidRegionFits() || !core.check_limits);
   if (__builtin_expect(!good, 0)) RaiseTile(op, operand, facts);
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseValidShape(const char* op, const char* operand, int dst_rows,
-                                                                   int dst_cols, int rows, int cols) {
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseValidShape(const char* op,
+                                                                   const char* operand,
+                                                                   int dst_rows, int dst_cols,
+                                                                   int rows, int cols) {
   npu::RaiseFault(op,
-                  std::string(operand) + " of valid shape " + TileFacts::Extent(dst_rows, dst_cols) + " (that of dst)",
+                  std::string(operand) + " of valid shape " +
+                      TileFacts::Extent(dst_rows, dst_cols) + " (that of dst)",
                   TileFacts::Extent(rows, cols));
 }
 
 /// Faults unless src has the valid shape of dst.
 template <class Dst, class Src>
-inline void CheckSameValidShape(const npu::Core& core, const char* op, const char* operand, const Dst& dst,
-                                const Src& src) {
-  const bool same = src.GetValidRow() == dst.GetValidRow() && src.GetValidCol() == dst.GetValidCol();
+inline void CheckSameValidShape(const npu::Core& core, const char* op, const char* operand,
+                                const Dst& dst, const Src& src) {
+  const bool same =
+      src.GetValidRow() == dst.GetValidRow() && src.GetValidCol() == dst.GetValidCol();
   if (__builtin_expect(same || !core.check_limits, 1)) return;
-  RaiseValidShape(op, operand, dst.GetValidRow(), dst.GetValidCol(), src.GetValidRow(), src.GetValidCol());
+  RaiseValidShape(op, operand, dst.GetValidRow(), dst.GetValidCol(), src.GetValidRow(),
+                  src.GetValidCol());
 }
 
 }  // namespace pto::detail

@@ -54,7 +54,8 @@ struct Shape : detail::Dims5<N1, N2, N3, N4, N5> {
   using detail::Dims5<N1, N2, N3, N4, N5>::Dims5;
 };
 
-/// Distances between neighbours of a GlobalTensor in elements, outermost first; -1 where given at run time.
+/// Distances between neighbours of a GlobalTensor in elements, outermost first; -1 where given at
+/// run time.
 template <int64_t N1 = DYNAMIC, int64_t N2 = DYNAMIC, int64_t N3 = DYNAMIC, int64_t N4 = DYNAMIC,
           int64_t N5 = DYNAMIC>
 struct Stride : detail::Dims5<N1, N2, N3, N4, N5> {

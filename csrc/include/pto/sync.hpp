@@ -10,11 +10,12 @@
 namespace pto::detail {
 
 inline void CheckFlag(const char* op, pipe_t source, pipe_t destination, int id) {
-  if (static_cast<unsigned>(source) >= npu::kPipes || static_cast<unsigned>(destination) >= npu::kPipes ||
+  if (static_cast<unsigned>(source) >= npu::kPipes ||
+      static_cast<unsigned>(destination) >= npu::kPipes ||
       static_cast<unsigned>(id) >= npu::kEventIds) {
     npu::RaiseFault(op, "pipes from PIPE_S (0) to PIPE_FIX (6) and an event id from 0 to 7",
-                    "pipe " + std::to_string(source) + ", pipe " + std::to_string(destination) + ", id " +
-                        std::to_string(id));
+                    "pipe " + std::to_string(source) + ", pipe " + std::to_string(destination) +
+                        ", id " + std::to_string(id));
   }
 }
 
@@ -30,11 +31,15 @@ inline std::string FlagName(pipe_t source, pipe_t destination, int id) {
   npu::CountInstruction(core);
   uint8_t& count = core.flags[source][destination][id];
   if (count == UINT8_MAX) {
-    npu::RaiseFault("set_flag", "at most 255 sets of (" + FlagName(source, destination, id) + ") without a wait_flag", "one more");
+    npu::RaiseFault(
+        "set_flag",
+        "at most 255 sets of (" + FlagName(source, destination, id) + ") without a wait_flag",
+        "one more");
   }
   ++count;
   if (core.observer) {
-    core.observer->OnSetFlag(core, static_cast<npu::Pipe>(source), static_cast<npu::Pipe>(destination), id, call_site);
+    core.observer->OnSetFlag(core, static_cast<npu::Pipe>(source),
+                             static_cast<npu::Pipe>(destination), id, call_site);
   }
 }
 
@@ -46,23 +51,27 @@ inline std::string FlagName(pipe_t source, pipe_t destination, int id) {
   uint8_t& count = core.flags[source][destination][id];
   if (count == 0) {
     // A core runs its instructions in program order: a flag that is not set by now would never be.
-    npu::RaiseFault("wait_flag", "an earlier set_flag(" + FlagName(source, destination, id) + ")", "none that is not waited for already");
+    npu::RaiseFault("wait_flag", "an earlier set_flag(" + FlagName(source, destination, id) + ")",
+                    "none that is not waited for already");
   }
   --count;
   if (core.observer) {
-    core.observer->OnWaitFlag(core, static_cast<npu::Pipe>(source), static_cast<npu::Pipe>(destination), id, call_site);
+    core.observer->OnWaitFlag(core, static_cast<npu::Pipe>(source),
+                              static_cast<npu::Pipe>(destination), id, call_site);
   }
 }
 
 }  // namespace pto::detail
 
-/// Marks, on the source pipe, that destination may go on past the wait_flag of the same pipes and id.
+/// Marks, on the source pipe, that destination may go on past the wait_flag of the same pipes and
+/// id.
 [[gnu::always_inline]] inline void set_flag(pipe_t source, pipe_t destination, event_t id) {
   pto::detail::SetFlag(source, destination, id);
   npu::KeepCallSite();
 }
 
-/// Holds the destination pipe until the set_flag of the same pipes and id. A fault when there was none.
+/// Holds the destination pipe until the set_flag of the same pipes and id. A fault when there was
+/// none.
 [[gnu::always_inline]] inline void wait_flag(pipe_t source, pipe_t destination, event_t id) {
   pto::detail::WaitFlag(source, destination, id);
   npu::KeepCallSite();
@@ -75,11 +84,13 @@ inline std::string FlagName(pipe_t source, pipe_t destination, int id) {
     npu::RaiseFault("pipe_barrier", "a pipe from PIPE_S (0) to PIPE_ALL (7)", std::to_string(pipe));
   }
   npu::CountInstruction(core);
-  if (core.observer) core.observer->OnBarrier(core, static_cast<npu::Pipe>(pipe), __builtin_return_address(0));
+  if (core.observer)
+    core.observer->OnBarrier(core, static_cast<npu::Pipe>(pipe), __builtin_return_address(0));
 }
 
 /// Sets a cross-core flag once pipe has ended its earlier instructions.
-///   message  1 | mode << 4 | id << 8; mode 0: all cores of this kind, 1: vector cores of the block,
+///   message  1 | mode << 4 | id << 8; mode 0: all cores of this kind, 1: vector cores of the
+///   block,
 ///            2: between the cube core and the vector cores of the block
 /// Source: PTO ISA, ffts_cross_core_sync.
 inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message) {
@@ -108,7 +119,8 @@ inline void wait_flag_dev(int64_t id) {
 /// Where the flags of the chip lie; the emulated ones need no address.
 inline void set_ffts_base_addr(uint64_t) {}
 
-/// Cache maintenance of the scalar pipe. A kernel that polls memory calls it, so other cores run meanwhile.
+/// Cache maintenance of the scalar pipe. A kernel that polls memory calls it, so other cores run
+/// meanwhile.
 template <class... Options>
 inline void dcci(const volatile void*, Options...) {
   npu::Core& core = npu::RunningCore("dcci");
@@ -116,7 +128,8 @@ inline void dcci(const volatile void*, Options...) {
   core.scheduler->Yield(core, "dcci");
 }
 
-/// Masks of vector instructions of the chip; tile instructions take their extent from the valid region.
+/// Masks of vector instructions of the chip; tile instructions take their extent from the valid
+/// region.
 inline void set_mask_norm() {}
 inline void set_mask_count() {}
 inline void set_vector_mask(uint64_t, uint64_t) {}
@@ -129,21 +142,27 @@ inline int64_t get_subblockdim() { return npu::RunningCore("get_subblockdim").su
 namespace pto::detail {
 
 struct BlockIdx {
-  operator uint32_t() const { return npu::RunningCore("block_idx").block_idx; }  // NOLINT(google-explicit-constructor)
+  operator uint32_t() const {
+    return npu::RunningCore("block_idx").block_idx;
+  }  // NOLINT(google-explicit-constructor)
 };
 struct BlockNum {
-  operator uint32_t() const { return npu::RunningCore("block_num").block_num; }  // NOLINT(google-explicit-constructor)
+  operator uint32_t() const {
+    return npu::RunningCore("block_num").block_num;
+  }  // NOLINT(google-explicit-constructor)
 };
 
 }  // namespace pto::detail
 
-/// Index of the running block and number of blocks of the launch. Objects, not macros: kernels name locals so too.
+/// Index of the running block and number of blocks of the launch. Objects, not macros: kernels name
+/// locals so too.
 inline constexpr pto::detail::BlockIdx block_idx;
 inline constexpr pto::detail::BlockNum block_num;
 
 namespace pto {
 
-/// Waits until every core of kCores in the launch has arrived. Does not flush caches. Source: PTO ISA, SYNCALL.
+/// Waits until every core of kCores in the launch has arrived. Does not flush caches. Source: PTO
+/// ISA, SYNCALL.
 template <SyncCoreType kCores = SyncCoreType::AIVOnly>
 inline void SYNCALL() {
   npu::Core& core = npu::RunningCore("SYNCALL");

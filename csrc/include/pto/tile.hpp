@@ -12,13 +12,20 @@ namespace pto {
 /// The on-chip space of a kind of tile.
 constexpr npu::Space SpaceOf(TileType type) {
   switch (type) {
-    case TileType::Vec: return npu::Space::kUb;
-    case TileType::Mat: return npu::Space::kL1;
-    case TileType::Left: return npu::Space::kL0A;
-    case TileType::Right: return npu::Space::kL0B;
-    case TileType::Acc: return npu::Space::kL0C;
-    case TileType::Bias: return npu::Space::kBias;
-    default: return npu::Space::kFix;
+    case TileType::Vec:
+      return npu::Space::kUb;
+    case TileType::Mat:
+      return npu::Space::kL1;
+    case TileType::Left:
+      return npu::Space::kL0A;
+    case TileType::Right:
+      return npu::Space::kL0B;
+    case TileType::Acc:
+      return npu::Space::kL0C;
+    case TileType::Bias:
+      return npu::Space::kBias;
+    default:
+      return npu::Space::kFix;
   }
 }
 
@@ -39,7 +46,8 @@ struct ValidDim<DYNAMIC, kTag> {
 
 }  // namespace detail
 
-/// A two-dimensional block of on-chip memory: a typed address and a valid region. Copies name the same memory.
+/// A two-dimensional block of on-chip memory: a typed address and a valid region. Copies name the
+/// same memory.
 ///   T                  element type
 ///   Rows, Cols         extent in elements; the contiguous dimension is a multiple of 32 bytes
 ///   RowValid, ColValid valid region, DYNAMIC where the constructor or SetValid... gives it
@@ -70,7 +78,8 @@ class Tile {
   static constexpr int ColStride = isRowMajor ? 1 : Rows;
 
   static_assert(Rows > 0 && Cols > 0, "Tile: expected positive Rows and Cols");
-  static_assert(RowValid_ <= Rows && ColValid_ <= Cols, "Tile: expected a valid region within Rows x Cols");
+  static_assert(RowValid_ <= Rows && ColValid_ <= Cols,
+                "Tile: expected a valid region within Rows x Cols");
   static_assert(isBoxedLayout || (isRowMajor ? Cols : Rows) * sizeof(T) % npu::kTileAlignment == 0,
                 "Tile: expected rows (columns if ColMajor) of a multiple of 32 bytes");
 
@@ -103,7 +112,8 @@ class Tile {
   TileDType& data() { return data_; }
   const TileDType& data() const { return data_; }
 
-  /// Reads or writes the element at offset, counted in memory order; on the chip a transfer of the scalar pipe.
+  /// Reads or writes the element at offset, counted in memory order; on the chip a transfer of the
+  /// scalar pipe.
   T GetValue(uint32_t offset) const { return data_[offset]; }
   void SetValue(uint32_t offset, T value) { data_[offset] = value; }
 

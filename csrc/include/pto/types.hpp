@@ -7,7 +7,8 @@
 #include "npu/half.hpp"
 #include "npu/instruction.hpp"
 
-// What the chip's compiler spells as address spaces and function kinds. On the host all memory is one.
+// What the chip's compiler spells as address spaces and function kinds. On the host all memory is
+// one.
 #define __gm__
 #define __ubuf__
 #define __cbuf__

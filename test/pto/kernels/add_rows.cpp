@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An add kernel as authors for the chip write it: guarded by the pass, fixed UB addresses, ping-pong, flags.
+// An add kernel as authors for the chip write it: guarded by the pass, fixed UB addresses,
+// ping-pong, flags.
 #if __CCE_AICORE__ == 220 && defined(__DAV_C220_VEC__)
 
-#include "kernel_operator.h"
 #include <pto/pto-inst.hpp>
+
+#include "kernel_operator.h"
 
 using namespace pto;
 
@@ -13,7 +15,8 @@ constexpr unsigned kColumns = 512;
 constexpr unsigned kStep = 0x8100;  // a tile and 256 bytes of distance
 constexpr unsigned kXBase = 0x0, kYBase = 0x10000, kZBase = 0x20000;
 
-using RowGlobal = pto::GlobalTensor<half, pto::Shape<1, 1, 1, 1, kColumns>, pto::Stride<1, 1, 1, kColumns, 1>>;
+using RowGlobal =
+    pto::GlobalTensor<half, pto::Shape<1, 1, 1, 1, kColumns>, pto::Stride<1, 1, 1, kColumns, 1>>;
 using RowTile = Tile<TileType::Vec, half, 1, kColumns, BLayout::RowMajor, -1, -1>;
 
 AICORE inline void AddRows(__gm__ half* z, __gm__ half* x, __gm__ half* y, uint32_t rows) {

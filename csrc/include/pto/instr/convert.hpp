@@ -31,8 +31,10 @@ template <class Dst, class Src>
 [[gnu::noinline]] void Convert(Dst& dst, Src& src, RoundMode mode, SaturationMode saturation) {
   using D = typename Dst::DType;
   using S = typename Src::DType;
-  static_assert(npu::simd::kIsHalf<D> || std::is_same_v<D, float>, "TCVT: expected dst of half, bfloat16 or float");
-  static_assert(npu::simd::kIsHalf<S> || std::is_same_v<S, float>, "TCVT: expected src of half, bfloat16 or float");
+  static_assert(npu::simd::kIsHalf<D> || std::is_same_v<D, float>,
+                "TCVT: expected dst of half, bfloat16 or float");
+  static_assert(npu::simd::kIsHalf<S> || std::is_same_v<S, float>,
+                "TCVT: expected src of half, bfloat16 or float");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
     const auto lines = LinesOf(src);
@@ -44,7 +46,8 @@ template <class Dst, class Src>
     CheckTile(core, "TCVT", "src", src);
     CheckSameValidShape(core, "TCVT", "src", dst, src);
     if (mode != RoundMode::CAST_NONE && mode != RoundMode::CAST_RINT) {
-      npu::RaiseFault("TCVT", "round mode CAST_NONE (0) or CAST_RINT (1)", std::to_string(static_cast<int>(mode)));
+      npu::RaiseFault("TCVT", "round mode CAST_NONE (0) or CAST_RINT (1)",
+                      std::to_string(static_cast<int>(mode)));
     }
     if (npu::simd::kIsHalf<D> && !std::is_same_v<D, S> && saturation == SaturationMode::ON) {
       MapTiles(Saturate<D>{}, dst, src);
@@ -59,11 +62,12 @@ template <class Dst, class Src>
 /// dst[i, j] = src[i, j] in the type of dst, rounded to nearest even.
 ///   dst, src    Vec tiles of half, bfloat16 or float with one valid shape
 ///   mode        CAST_NONE or CAST_RINT
-///   saturation  ON: a value beyond the range of a 16-bit dst becomes its largest finite value; OFF: infinity
+///   saturation  ON: a value beyond the range of a 16-bit dst becomes its largest finite value;
+///   OFF: infinity
 /// Pipe V. Source: PTO ISA, TCVT.
 template <class Dst, class Src, class... Events>
-[[gnu::always_inline]] inline RecordEvent TCVT(Dst& dst, Src& src, RoundMode mode, SaturationMode saturation,
-                                               Events&... events) {
+[[gnu::always_inline]] inline RecordEvent TCVT(Dst& dst, Src& src, RoundMode mode,
+                                               SaturationMode saturation, Events&... events) {
   (events.Wait(), ...);
   detail::Convert(dst, src, mode, saturation);
   npu::KeepCallSite();
@@ -72,7 +76,8 @@ template <class Dst, class Src, class... Events>
 
 /// The same with saturation, the default of A2/A3 for these types.
 template <class Dst, class Src, class... Events>
-[[gnu::always_inline]] inline RecordEvent TCVT(Dst& dst, Src& src, RoundMode mode, Events&... events) {
+[[gnu::always_inline]] inline RecordEvent TCVT(Dst& dst, Src& src, RoundMode mode,
+                                               Events&... events) {
   return TCVT(dst, src, mode, SaturationMode::ON, events...);
 }
 

@@ -9,7 +9,8 @@ namespace pto {
 
 namespace detail {
 
-/// dst[i, j] = f(src[i, j]...) over the valid region of dst, line by line; lines without a gap count as one.
+/// dst[i, j] = f(src[i, j]...) over the valid region of dst, line by line; lines without a gap
+/// count as one.
 template <class F, class Dst, class... Src>
 inline void MapTiles(const F& f, const Dst& dst, const Src&... src) {
   static_assert(((Src::isRowMajor == Dst::isRowMajor) && ...), "expected tiles of one layout");
@@ -28,7 +29,8 @@ inline void MapTiles(const F& f, const Dst& dst, const Src&... src) {
 template <class F, class Dst, class... Src>
 [[gnu::noinline]] void Elementwise(const char* name, TypeRule rule, F f, Dst& dst, Src&... src) {
   using T = typename Dst::DType;
-  static_assert((std::is_same_v<T, typename Src::DType> && ...), "expected tiles of one element type");
+  static_assert((std::is_same_v<T, typename Src::DType> && ...),
+                "expected tiles of one element type");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
     const auto lines = LinesOf(dst);
@@ -40,14 +42,17 @@ template <class F, class Dst, class... Src>
     CheckTile(core, name, "dst", dst);
     [[maybe_unused]] int operand = 0;
     [[maybe_unused]] constexpr const char* kNames[] = {"src0", "src1", "src2"};
-    ((CheckTile(core, name, kNames[operand], src), CheckSameValidShape(core, name, kNames[operand], dst, src), ++operand), ...);
+    ((CheckTile(core, name, kNames[operand], src),
+      CheckSameValidShape(core, name, kNames[operand], dst, src), ++operand),
+     ...);
     MapTiles(f, dst, src...);
   });
 }
 
 inline constexpr uint32_t kAllInts =
     kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32 | kInt64 | kUint64;
-inline constexpr TypeRule kArithmetic = {kInt16 | kInt32 | kHalf | kFloat, kAllInts | kHalf | kBfloat16 | kFloat};
+inline constexpr TypeRule kArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
+                                         kAllInts | kHalf | kBfloat16 | kFloat};
 
 }  // namespace detail
 
@@ -56,7 +61,8 @@ inline constexpr TypeRule kArithmetic = {kInt16 | kInt32 | kHalf | kFloat, kAllI
 ///                    A5 also bfloat16 and the other integers.
 /// Pipe V. Source: PTO ISA, TADD.
 template <class Dst, class Src0, class Src1, class... Events>
-[[gnu::always_inline]] inline RecordEvent TADD(Dst& dst, Src0& src0, Src1& src1, Events&... events) {
+[[gnu::always_inline]] inline RecordEvent TADD(Dst& dst, Src0& src0, Src1& src1,
+                                               Events&... events) {
   (events.Wait(), ...);
   detail::Elementwise("TADD", detail::kArithmetic, npu::simd::Add{}, dst, src0, src1);
   npu::KeepCallSite();
@@ -67,11 +73,14 @@ template <class Dst, class Src0, class Src1, class... Events>
 ///   dst  Vec tile of 8, 16 or 32-bit elements
 /// Pipe V. Source: PTO ISA, TEXPANDS.
 template <class Dst, class... Events>
-[[gnu::always_inline]] inline RecordEvent TEXPANDS(Dst& dst, typename Dst::DType scalar, Events&... events) {
-  constexpr uint32_t kUpTo32 = detail::kInt8 | detail::kUint8 | detail::kInt16 | detail::kUint16 | detail::kInt32 |
-                               detail::kUint32 | detail::kHalf | detail::kBfloat16 | detail::kFloat;
+[[gnu::always_inline]] inline RecordEvent TEXPANDS(Dst& dst, typename Dst::DType scalar,
+                                                   Events&... events) {
+  constexpr uint32_t kUpTo32 = detail::kInt8 | detail::kUint8 | detail::kInt16 | detail::kUint16 |
+                               detail::kInt32 | detail::kUint32 | detail::kHalf |
+                               detail::kBfloat16 | detail::kFloat;
   (events.Wait(), ...);
-  detail::Elementwise("TEXPANDS", {kUpTo32, kUpTo32}, npu::simd::Constant<typename Dst::DType>{scalar}, dst);
+  detail::Elementwise("TEXPANDS", {kUpTo32, kUpTo32},
+                      npu::simd::Constant<typename Dst::DType>{scalar}, dst);
   npu::KeepCallSite();
   return {};
 }

@@ -15,8 +15,10 @@ namespace pto {
 
 namespace detail {
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseGlobalShape(const char* op, int64_t valid_rows,
-                                                                    int64_t valid_cols, int64_t rows, int64_t cols) {
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseGlobalShape(const char* op,
+                                                                    int64_t valid_rows,
+                                                                    int64_t valid_cols,
+                                                                    int64_t rows, int64_t cols) {
   npu::RaiseFault(op,
                   "a global tensor of " + TileFacts::Extent(valid_rows, valid_cols) +
                       " elements (the valid region of the tile)",
@@ -55,7 +57,8 @@ struct Transfer {
   }
 
   /// Faults unless the shape of global is the valid region of tile.
-  static void Check(const npu::Core& core, const char* op, const TileT& tile, const Global& global) {
+  static void Check(const npu::Core& core, const char* op, const TileT& tile,
+                    const Global& global) {
     CheckTile(core, op, "the tile", tile);
     if (!core.check_limits) return;
     int64_t lines = 1;
@@ -70,7 +73,11 @@ struct Transfer {
   static npu::Access GlobalAccess(const TileT& tile, const Global& global, bool is_write) {
     const auto lines = LinesOf(tile);
     const int inner = global.GetShape(3) > 1 || !TileT::isRowMajor ? kOuterDims[3] : kOuterDims[2];
-    return {npu::Space::kGm, is_write, global.data(), lines.count, lines.length * sizeof(T),
+    return {npu::Space::kGm,
+            is_write,
+            global.data(),
+            lines.count,
+            lines.length * sizeof(T),
             static_cast<size_t>(global.GetStride(inner)) * sizeof(T)};
   }
 };
@@ -93,7 +100,8 @@ inline void CopyLine(T* to, int64_t to_stride, const T* from, int64_t from_strid
   if (to_stride == 1 && from_stride == 1) {
     std::memcpy(static_cast<void*>(to), from, length * sizeof(T));
   } else {
-    for (size_t i = 0; i < length; ++i) to[static_cast<int64_t>(i) * to_stride] = from[static_cast<int64_t>(i) * from_stride];
+    for (size_t i = 0; i < length; ++i)
+      to[static_cast<int64_t>(i) * to_stride] = from[static_cast<int64_t>(i) * from_stride];
   }
 }
 
@@ -105,7 +113,8 @@ template <class TileT, class Global>
   const auto lines = LinesOf(tile);
   const auto operands = [&](auto report) {
     const uint64_t elements = lines.count * lines.length;
-    report(npu::Work{elements, elements * sizeof(T), 0}, Writes(tile), Move::GlobalAccess(tile, global, false));
+    report(npu::Work{elements, elements * sizeof(T), 0}, Writes(tile),
+           Move::GlobalAccess(tile, global, false));
   };
   npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
     Move::Check(*npu::current_core, "TLOAD", tile, global);
@@ -128,7 +137,8 @@ template <class Global, class TileT>
   const auto lines = LinesOf(tile);
   const auto operands = [&](auto report) {
     const uint64_t elements = lines.count * lines.length;
-    report(npu::Work{elements, elements * sizeof(T), 0}, Move::GlobalAccess(tile, global, true), Reads(tile));
+    report(npu::Work{elements, elements * sizeof(T), 0}, Move::GlobalAccess(tile, global, true),
+           Reads(tile));
   };
   npu::Issue("TSTORE", npu::Pipe::kMte3, call_site, operands, [&] {
     Move::Check(*npu::current_core, "TSTORE", tile, global);
@@ -138,7 +148,8 @@ template <class Global, class TileT>
   });
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseAssign(const npu::Core& core, const TileFacts& tile,
+[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseAssign(const npu::Core& core,
+                                                               const TileFacts& tile,
                                                                uint64_t bytes, uint64_t address) {
   const auto space = static_cast<int>(SpaceOf(tile.loc));
   const std::string space_name = npu::SpaceName(SpaceOf(tile.loc));
@@ -147,12 +158,15 @@ template <class Global, class TileT>
                     core.type == npu::CoreType::kCube ? "a cube core" : "a vector core");
   }
   if (address % npu::kTileAlignment != 0) {
-    npu::RaiseFault("TASSIGN", "a multiple of 32 bytes as address of the " + tile.Describe(), std::to_string(address));
+    npu::RaiseFault("TASSIGN", "a multiple of 32 bytes as address of the " + tile.Describe(),
+                    std::to_string(address));
   }
-  npu::RaiseFault("TASSIGN",
-                  "the " + tile.Describe() + " (" + std::to_string(bytes) + " bytes) to end within the " +
-                      std::to_string(core.arch->capacity[space]) + " bytes of " + space_name + " on " + core.arch->soc,
-                  "address " + std::to_string(address) + ", end " + std::to_string(address + bytes));
+  npu::RaiseFault(
+      "TASSIGN",
+      "the " + tile.Describe() + " (" + std::to_string(bytes) + " bytes) to end within the " +
+          std::to_string(core.arch->capacity[space]) + " bytes of " + space_name + " on " +
+          core.arch->soc,
+      "address " + std::to_string(address) + ", end " + std::to_string(address + bytes));
 }
 
 template <class TileT>
@@ -163,33 +177,40 @@ inline void Assign(TileT& tile, uint64_t address) {
   constexpr uint64_t kBytes = static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(T);
   const uint64_t capacity = core.arch->capacity[kSpace];
   std::byte* base = core.scratchpad[kSpace];
-  const bool fits = kBytes <= capacity && address <= capacity - kBytes && address % npu::kTileAlignment == 0;
+  const bool fits =
+      kBytes <= capacity && address <= capacity - kBytes && address % npu::kTileAlignment == 0;
   if (__builtin_expect(base == nullptr || kBytes > capacity || (!fits && core.check_limits), 0)) {
     RaiseAssign(core, TileFacts(tile), kBytes, address);
   }
-  // With checks off an address wraps, as the chip's address bits do, but the tile stays within the space.
-  tile.data() = reinterpret_cast<T*>(base + (fits ? address : std::min(address % capacity, capacity - kBytes)));
+  // With checks off an address wraps, as the chip's address bits do, but the tile stays within the
+  // space.
+  tile.data() = reinterpret_cast<T*>(
+      base + (fits ? address : std::min(address % capacity, capacity - kBytes)));
 }
 
 }  // namespace detail
 
-/// Gives tile the address, in bytes from the start of its on-chip space: a multiple of 32, the tile's end within the
-/// space. Source: PTO ISA, TASSIGN.
-template <TileType kLoc, class T, int kRows, int kCols, BLayout kB, int kVr, int kVc, SLayout kS, int kFractal,
-          PadValue kPad, CompactMode kCompact, class Address>
-inline void TASSIGN(Tile<kLoc, T, kRows, kCols, kB, kVr, kVc, kS, kFractal, kPad, kCompact>& tile, Address address) {
-  static_assert(std::is_integral_v<Address> || std::is_enum_v<Address>, "TASSIGN: expected an integer as address of a tile");
+/// Gives tile the address, in bytes from the start of its on-chip space: a multiple of 32, the
+/// tile's end within the space. Source: PTO ISA, TASSIGN.
+template <TileType kLoc, class T, int kRows, int kCols, BLayout kB, int kVr, int kVc, SLayout kS,
+          int kFractal, PadValue kPad, CompactMode kCompact, class Address>
+inline void TASSIGN(Tile<kLoc, T, kRows, kCols, kB, kVr, kVc, kS, kFractal, kPad, kCompact>& tile,
+                    Address address) {
+  static_assert(std::is_integral_v<Address> || std::is_enum_v<Address>,
+                "TASSIGN: expected an integer as address of a tile");
   detail::Assign(tile, static_cast<uint64_t>(address));
 }
 
 /// Makes global start at address.
 template <class T, class ShapeT, class StrideT, Layout kLayout, class Pointer>
 inline void TASSIGN(GlobalTensor<T, ShapeT, StrideT, kLayout>& global, Pointer address) {
-  static_assert(std::is_convertible_v<Pointer, T*>, "TASSIGN: expected a pointer to elements of the global tensor");
+  static_assert(std::is_convertible_v<Pointer, T*>,
+                "TASSIGN: expected a pointer to elements of the global tensor");
   global.data() = address;
 }
 
-/// tile = global over the valid region of tile; behind it only the rest of a line's last 32 bytes is set, to PadVal.
+/// tile = global over the valid region of tile; behind it only the rest of a line's last 32 bytes
+/// is set, to PadVal.
 ///   tile    Vec tile; its valid region has the shape of global
 ///   global  ND with a RowMajor tile, DN with a ColMajor tile, elements of the same size
 /// Pipe MTE2. Source: PTO ISA, TLOAD.

@@ -11,8 +11,8 @@ namespace pto {
 
 namespace detail {
 
-/// Sum of length elements in the order of A2/A3: each of 64 lanes adds its elements in turn (256 bytes of float are
-/// one repeat), then neighbours are added pairwise until one is left.
+/// Sum of length elements in the order of A2/A3: each of 64 lanes adds its elements in turn (256
+/// bytes of float are one repeat), then neighbours are added pairwise until one is left.
 template <class T>
 T SumLine(const T* line, size_t length) {
   constexpr size_t kLanes = 64;
@@ -32,7 +32,8 @@ T SumLine(const T* line, size_t length) {
 template <class Dst, class Src>
 [[gnu::noinline]] void RowSum(Dst& dst, Src& src) {
   using T = typename Dst::DType;
-  static_assert(std::is_same_v<T, typename Src::DType>, "TROWSUM: expected tiles of one element type");
+  static_assert(std::is_same_v<T, typename Src::DType>,
+                "TROWSUM: expected tiles of one element type");
   static_assert(Src::isRowMajor, "TROWSUM: expected a RowMajor src");
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
@@ -45,7 +46,8 @@ template <class Dst, class Src>
     CheckTile(core, "TROWSUM", "dst", dst);
     CheckTile(core, "TROWSUM", "src", src);
     if (core.check_limits && dst.GetValidRow() != src.GetValidRow()) {
-      npu::RaiseFault("TROWSUM", "dst of " + std::to_string(src.GetValidRow()) + " valid rows (those of src)",
+      npu::RaiseFault("TROWSUM",
+                      "dst of " + std::to_string(src.GetValidRow()) + " valid rows (those of src)",
                       std::to_string(dst.GetValidRow()));
     }
     for (size_t row = 0; row < lines.count; ++row) {
