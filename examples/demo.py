@@ -29,6 +29,7 @@ class ResidualNet(nn.Module):
     """
 
     def __init__(self, add: Callable[[Tensor, Tensor], Tensor]) -> None:
+        """Makes the layers with random weights."""
         super().__init__()
         self.add = add
         self.enter = nn.Linear(FEATURES, HIDDEN, bias=False)
@@ -56,6 +57,7 @@ class Digits:
     """The digits that come with scikit-learn: 1797 images of 8 x 8 pixels."""
 
     def __init__(self) -> None:
+        """Reads the images and keeps one in five for the test."""
         images, labels = load_digits(return_X_y=True)
         x, y = torch.tensor(images, dtype=torch.float32) / 16, torch.tensor(labels)
         test = torch.arange(len(y)) % TEST_EVERY == 0
@@ -72,10 +74,11 @@ class Training:
     """One net on one device."""
 
     def __init__(self, device: str, add: Callable[[Tensor, Tensor], Tensor], digits: Digits, seed: int) -> None:
+        """Makes the net from ``seed`` on cpu, so that nets on all devices start equal."""
         torch.manual_seed(seed)
         self.device = device
         self.digits = digits
-        self.net = ResidualNet(add).to(device)  # made on cpu, so that both nets start equal
+        self.net = ResidualNet(add).to(device)
         self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1, momentum=0.9)
 
     def step(self, batch: Tensor) -> float:
@@ -111,7 +114,7 @@ def train(epochs: int, batch_size: int, seed: int) -> Iterator[dict[str, Epoch]]
 
 
 def launches() -> tuple[int, int]:
-    """Launches of the tile kernels so far, as the runtime counts them: forward (sums) and backward (their gradients)."""
+    """Launches of the tile kernels so far, as the runtime counts them: forward, backward."""
     count = op_extension.check.launch_count
     return count("my_add_float"), count("sum_to_float")
 

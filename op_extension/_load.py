@@ -44,7 +44,7 @@ def load() -> None:
 
     import npu_backend  # noqa: F401  (brings the device, or says why not)
 
-    torch.ops.load_library(path)
+    torch.ops.load_library(path)  # type: ignore[no-untyped-call]
     error = ctypes.CDLL(path).op_extension_error
     error.restype = ctypes.c_char_p
     sentence = error().decode()
