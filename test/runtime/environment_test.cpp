@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The environment is read once per process: each case is a forked child of a process that never
+// uses the device.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+
+#include "runtime_test.hpp"
+
+namespace npu_test {
+namespace {
+
+/// What body returns in a child whose environment has variable = value.
+std::string With(const char* variable, const char* value,
+                 const std::function<std::string()>& body) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    setenv(variable, value, 1);
+    const std::string text = body();
+    const ssize_t written = write(ends[1], text.data(), text.size());
+    _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string result;
+  char buffer[1024];
+  for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof(buffer))) > 0;) {
+    result.append(buffer, static_cast<size_t>(count));
+  }
+  close(ends[0]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  return result;
+}
+
+std::string DeviceCount() {
+  int count = 0;
+  return npuGetDeviceCount(&count) == NPU_SUCCESS ? std::to_string(count)
+                                                  : npuGetLastErrorMessage();
+}
+
+std::string Soc() {
+  const char* name = nullptr;
+  int cube = 0;
+  int vector = 0;
+  if (npuGetSocName(&name) != NPU_SUCCESS || npuGetCoreCount(&cube, &vector) != NPU_SUCCESS) {
+    return npuGetLastErrorMessage();
+  }
+  return std::string(name) + " " + std::to_string(cube) + " " + std::to_string(vector);
+}
+
+std::string LaunchOne(const npuKernel& kernel) {
+  npuStream_t stream = nullptr;
+  if (npuStreamGetDefault(0, &stream) != NPU_SUCCESS) return npuGetLastErrorMessage();
+  if (Launch(stream, kernel, 1) != NPU_SUCCESS)
+    return std::string("launch: ") + npuGetLastErrorMessage();
+  if (npuStreamSynchronize(stream) != NPU_SUCCESS) return npuGetLastErrorMessage();
+  return "done";
+}
+
+TEST(Environment, DeviceCountIsTwoUnlessSet) {
+  EXPECT_EQ(With("NPU_DEVICE_COUNT", "", DeviceCount), "2");
+  EXPECT_EQ(With("NPU_DEVICE_COUNT", "64", DeviceCount), "64");
+}
+
+TEST(Environment, AWrongDeviceCountIsAnErrorOfEveryCall) {
+  for (const char* wrong : {"0", "65", "two", "2x"}) {
+    const std::string expected =
+        std::string("NPU_DEVICE_COUNT: expected an integer 1 to 64, got ") + wrong;
+    EXPECT_EQ(With("NPU_DEVICE_COUNT", wrong, DeviceCount), expected);
+    EXPECT_EQ(With("NPU_DEVICE_COUNT", wrong, [] { return LaunchOne(npu_kernel_empty); }),
+              expected);
+  }
+}
+
+TEST(Environment, SocIsAscend910B1UnlessSet) {
+  EXPECT_EQ(With("NPU_SOC", "", Soc), "Ascend910B1 24 48");
+  EXPECT_EQ(With("NPU_SOC", "ascend910b4", Soc), "Ascend910B4 20 40");
+  EXPECT_EQ(With("NPU_SOC", "Ascend950", Soc), "Ascend950PR 32 64");
+  EXPECT_EQ(With("NPU_SOC", "Ascend310", Soc),
+            "NPU_SOC: expected one of Ascend910B1, Ascend910B2, Ascend910B3, Ascend910B4, "
+            "Ascend950PR, got Ascend310");
+}
+
+TEST(Environment, CheckIsOffLimitsOrHazards) {
+  for (const char* right : {"off", "limits", "hazards"}) {
+    EXPECT_EQ(With("NPU_CHECK", right, [] { return LaunchOne(npu_kernel_empty); }), "done");
+  }
+  EXPECT_EQ(With("NPU_CHECK", "strict", DeviceCount),
+            "NPU_CHECK: expected one of off, limits, hazards, got strict");
+}
+
+TEST(Environment, LaunchBlockingReturnsTheFaultFromTheLaunch) {
+  const auto launch = [] { return LaunchOne(npu_kernel_throw_int); };
+  EXPECT_EQ(With("ASCEND_LAUNCH_BLOCKING", "1", launch).rfind("launch: throw_int, block 0", 0), 0u);
+  EXPECT_EQ(With("ASCEND_LAUNCH_BLOCKING", "0", launch).rfind("throw_int, block 0", 0), 0u);
+}
+
+TEST(Environment, ASpinWithoutProgressIsNamedAfterTheTimeout) {
+  const std::string got = With("NPU_SPIN_TIMEOUT_MS", "100", [] {
+    uint32_t flag = 0;
+    npuStream_t stream = nullptr;
+    if (npuStreamGetDefault(0, &stream) != NPU_SUCCESS)
+      return std::string(npuGetLastErrorMessage());
+    if (Launch(stream, npu_kernel_poll, 3, &flag, 0u) != NPU_SUCCESS)
+      return std::string(npuGetLastErrorMessage());
+    const auto start = std::chrono::steady_clock::now();
+    const npuError_t error = npuStreamSynchronize(stream);
+    std::string text = npuGetLastErrorMessage();
+    if (error != NPU_ERROR_DEADLOCK) text += "; expected NPU_ERROR_DEADLOCK";
+    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(2)) text += "; too late";
+    if (LaunchOne(npu_kernel_empty) != "done") text += "; the next launch does not work";
+    return text;
+  });
+  EXPECT_EQ(got.find("poll, block "), 0u) << got;
+  EXPECT_NE(got.find("dcci: expected the memory that it polls to change, got no progress of any "
+                     "core in 100 ms"),
+            std::string::npos)
+      << got;
+  EXPECT_EQ(got.find("; "), std::string::npos) << got;
+}
+
+}  // namespace
+}  // namespace npu_test

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "runtime_test.hpp"
+
+namespace npu_test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::atomic<int> polls{0};
+std::atomic<bool> interrupt{false};
+std::atomic<int> fastest_ms{1 << 30};
+
+/// As an interpreter does it: the interrupt is reported once.
+int OnPoll() {
+  static thread_local Clock::time_point last{};
+  const auto now = Clock::now();
+  if (last != Clock::time_point{}) {
+    const auto ms =
+        static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(now - last).count());
+    if (ms < fastest_ms.load()) fastest_ms.store(ms);
+  }
+  last = now;
+  ++polls;
+  return interrupt.exchange(false) ? 1 : 0;
+}
+
+class Interrupt : public ::testing::Test {
+ protected:
+  Interrupt() {
+    polls = 0;
+    interrupt = false;
+    EXPECT_OK(npuSetInterruptCallback(&OnPoll));
+  }
+  ~Interrupt() override { EXPECT_OK(npuSetInterruptCallback(nullptr)); }
+
+  /// Asks for an interrupt once the work polls, runs wait meanwhile and checks that it ends within
+  /// a second of that.
+  template <class Wait>
+  void ExpectInterrupted(Wait wait) {
+    Clock::time_point asked;
+    std::thread asker([&] {
+      while (polls.load() == 0) std::this_thread::yield();
+      asked = Clock::now();
+      interrupt = true;
+    });
+    EXPECT_ERROR(wait(), NPU_ERROR_INTERRUPTED, "got an interrupt");
+    const auto end = Clock::now();
+    asker.join();
+    EXPECT_LT(end - asked, std::chrono::seconds(1));
+  }
+
+  OwnStream stream_;
+};
+
+constexpr uint32_t kForTenSeconds = 2000;  // instructions of 5 ms
+
+TEST_F(Interrupt, StopsALongKernelThatTheCallerRuns) {
+  uint32_t list[4] = {};
+  ASSERT_OK(Launch(stream_, npu_kernel_work, 1, kForTenSeconds, 5000u));
+  ASSERT_OK(Launch(stream_, npu_kernel_append, 1, &list[0], 1u));
+  ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  EXPECT_OK(npuStreamSynchronize(stream_));
+  EXPECT_EQ(list[0], 0u);  // dropped
+  ExpectGoodLaunch(stream_);
+}
+
+TEST_F(Interrupt, StopsALongKernelThatRunsInTheBackground) {
+  uint32_t list[4] = {};
+  ASSERT_OK(Launch(stream_, npu_kernel_work, 1, kForTenSeconds, 5000u));
+  ASSERT_OK(Launch(stream_, npu_kernel_append, 1, &list[0], 1u));
+  EXPECT_EQ(npuStreamQuery(stream_), NPU_ERROR_NOT_READY);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  EXPECT_OK(npuStreamSynchronize(stream_));
+  EXPECT_EQ(list[0], 0u);
+  ExpectGoodLaunch(stream_);
+}
+
+TEST_F(Interrupt, StopsBlocksThatAreShorterThanAPollInterval) {
+  ASSERT_OK(Launch(stream_, npu_kernel_work, 10000, 1u, 5000u));
+  ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  ExpectGoodLaunch(stream_);
+}
+
+TEST_F(Interrupt, StopsAQueueOfShortWork) {
+  const auto nap = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
+  for (int i = 0; i < 1000; ++i) ASSERT_OK(npuLaunchHostFunction(stream_, nap, nullptr));
+  ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  EXPECT_OK(npuStreamSynchronize(stream_));
+}
+
+TEST_F(Interrupt, StopsAWaitForAnotherStream) {
+  const OwnStream other;
+  npuEvent_t event = nullptr;
+  ASSERT_OK(npuEventCreate(&event));
+  ASSERT_OK(Launch(other, npu_kernel_work, 1, kForTenSeconds, 5000u));
+  ASSERT_OK(npuEventRecord(event, other));
+  ASSERT_OK(npuStreamWaitEvent(stream_, event));
+  ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  EXPECT_OK(npuEventQuery(event));
+  EXPECT_EQ(npuStreamSynchronize(other), NPU_ERROR_INTERRUPTED);
+  ExpectGoodLaunch(stream_);
+  ExpectGoodLaunch(other);
+  EXPECT_OK(npuEventDestroy(event));
+}
+
+TEST_F(Interrupt, StopsABackgroundWaitForAnotherStream) {
+  const OwnStream other;
+  npuEvent_t event = nullptr;
+  ASSERT_OK(npuEventCreate(&event));
+  ASSERT_OK(Launch(other, npu_kernel_work, 1, kForTenSeconds, 5000u));
+  ASSERT_OK(npuEventRecord(event, other));
+  ASSERT_OK(npuStreamWaitEvent(stream_, event));
+  EXPECT_EQ(npuStreamQuery(stream_), NPU_ERROR_NOT_READY);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  EXPECT_EQ(npuStreamSynchronize(other), NPU_ERROR_INTERRUPTED);
+  ExpectGoodLaunch(stream_);
+  ExpectGoodLaunch(other);
+  EXPECT_OK(npuEventDestroy(event));
+}
+
+TEST_F(Interrupt, StopsASpin) {
+  uint32_t flag = 0;
+  ASSERT_OK(Launch(stream_, npu_kernel_poll, 4, &flag, 0u));
+  ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  ExpectGoodLaunch(stream_);
+}
+
+TEST_F(Interrupt, IsAskedForAtMostEvery50Milliseconds) {
+  fastest_ms = 1 << 30;
+  ASSERT_OK(Launch(stream_, npu_kernel_work, 1, 3000u, 100u));
+  ASSERT_OK(npuStreamSynchronize(stream_));
+  EXPECT_GE(polls.load(), 2);
+  EXPECT_GE(fastest_ms.load(), 49);
+}
+
+}  // namespace
+}  // namespace npu_test
