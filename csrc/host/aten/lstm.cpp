@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/sum.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/library.h>
+
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "device/registration.h"
+
+/// LSTM cells of a private device come as one operator each, which CPU does not have. Gates: input, forget, cell, out.
+namespace npu_backend {
+namespace {
+
+using OptionalTensor = std::optional<at::Tensor>;
+using Three = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
+
+bool Has(const OptionalTensor& tensor) { return tensor && tensor->defined(); }
+
+Three LstmCell(const at::Tensor& input_gates, const at::Tensor& hidden_gates, const at::Tensor& cx,
+               const OptionalTensor& input_bias, const OptionalTensor& hidden_bias) {
+  at::Tensor gates = input_gates + hidden_gates;
+  if (Has(input_bias)) gates = gates + *input_bias;
+  if (Has(hidden_bias)) gates = gates + *hidden_bias;
+  const std::vector<at::Tensor> gate = gates.chunk(4, 1);
+  const at::Tensor in = gate[0].sigmoid();
+  const at::Tensor forget = gate[1].sigmoid();
+  const at::Tensor cell = gate[2].tanh();
+  const at::Tensor out = gate[3].sigmoid();
+  at::Tensor cy = forget * cx + in * cell;
+  at::Tensor hy = out * cy.tanh();
+  return {std::move(hy), std::move(cy), at::cat({in, forget, cell, out}, 1)};
+}
+
+at::Tensor OrZeros(const OptionalTensor& gradient, const at::Tensor& like) {
+  return Has(gradient) ? *gradient : at::zeros_like(like);
+}
+
+/// Derivatives of sigmoid and tanh, from their values.
+at::Tensor SigmoidSlope(const at::Tensor& value) { return value * (1 - value); }
+at::Tensor TanhSlope(const at::Tensor& value) { return 1 - value * value; }
+
+Three LstmCellBackward(const OptionalTensor& grad_hy, const OptionalTensor& grad_cy,
+                       const at::Tensor& cx, const at::Tensor& cy, const at::Tensor& workspace,
+                       bool has_bias) {
+  if (!Has(grad_hy) && !Has(grad_cy)) return {};
+  const std::vector<at::Tensor> gate = workspace.chunk(4, 1);
+  const at::Tensor &in = gate[0], &forget = gate[1], &cell = gate[2], &out = gate[3];
+  const at::Tensor from_hy = OrZeros(grad_hy, cy);
+  const at::Tensor tanh_cy = cy.tanh();
+  const at::Tensor grad_cell_state =
+      from_hy * out * TanhSlope(tanh_cy) + OrZeros(grad_cy, cy);
+  at::Tensor grad_gates = at::cat({grad_cell_state * cell * SigmoidSlope(in),
+                                   grad_cell_state * cx * SigmoidSlope(forget),
+                                   grad_cell_state * in * TanhSlope(cell),
+                                   from_hy * tanh_cy * SigmoidSlope(out)},
+                                  1);
+  at::Tensor grad_bias = has_bias ? grad_gates.sum(c10::IntArrayRef{0}) : at::Tensor();
+  return {std::move(grad_gates), grad_cell_state * forget, std::move(grad_bias)};
+}
+
+void Define() {
+  torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);
+  aten.impl("_thnn_fused_lstm_cell", &LstmCell);
+  aten.impl("_thnn_fused_lstm_cell_backward_impl", &LstmCellBackward);
+}
+
+const Registration registration NPU_REGISTRATION(kDeviceOwner, {}, &Define);
+
+}  // namespace
+}  // namespace npu_backend
