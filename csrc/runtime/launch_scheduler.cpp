@@ -176,7 +176,10 @@ void LaunchScheduler::End(CoreSlot& slot) {
   const CoreType type = core.type;
   const int index = static_cast<int>(type);
   *current_core_ = nullptr;
-  if (core.instruction != 0) std::memset(core.flags, 0, sizeof(core.flags));
+  if (core.instruction != 0) {
+    std::memset(core.flags, 0, sizeof(core.flags));
+    std::memset(core.next_event_id, 0, sizeof(core.next_event_id));
+  }
   core.instruction = 0;
   --live_[index];
   ++ended_[index];

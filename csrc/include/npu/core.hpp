@@ -56,6 +56,7 @@ struct Core {
   uint64_t instruction = 0;                       // instructions of this block so far
   std::byte* scratchpad[kOnChipSpaces] = {};      // base of each space, arch->capacity bytes
   uint8_t flags[kPipes][kPipes][kEventIds] = {};  // set_flag counts, [source][destination][id]
+  uint8_t next_event_id[kPipes][kPipes] = {};  // of Event objects, in turn
 };
 
 /// The core whose kernel this thread runs; null outside a kernel. Lives in libnpu_runtime.so alone:

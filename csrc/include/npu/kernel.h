@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +25,31 @@ typedef struct npuKernel {
 } npuKernel;
 
 typedef const npuKernel* npuKernel_t;
+
+typedef enum npuTypeKind {
+  NPU_TYPE_OTHER = 0, /* a struct, void, a pointer to a pointer */
+  NPU_TYPE_BOOL = 1,
+  NPU_TYPE_INT = 2,
+  NPU_TYPE_UINT = 3,
+  NPU_TYPE_FLOAT = 4, /* IEEE 754 of 2, 4 or 8 bytes */
+  NPU_TYPE_BFLOAT16 = 5
+} npuTypeKind;
+
+/** A parameter of a kernel. */
+typedef struct npuParameter {
+  const char* spelling; /* ends in "T = <type>]" (or "; ..."), the compiler's name of the type without pointer */
+  size_t offset;        /* in the args of a launch */
+  uint32_t bytes;       /* of the value, or of what it points to; 0: void */
+  npuTypeKind kind;     /* of the value, or of what it points to */
+  uint8_t is_pointer;
+  uint8_t is_const; /* what it points to */
+} npuParameter;
+
+/** What a pass takes. */
+typedef struct npuSignature {
+  const npuParameter* parameters;
+  size_t count;
+} npuSignature;
 
 #ifdef __cplusplus
 }

@@ -6,40 +6,98 @@
 
 #include "pto/tile.hpp"
 
-/// Where the elements of a tile lie. Instructions reach tile data through these alone, as pointer
-/// and pitch.
+/// Where the elements of a tile lie. Instructions reach tile data through these alone.
 namespace pto::detail {
 
-/// The valid region of an un-boxed tile as lines of contiguous elements: rows, or columns of a
-/// ColMajor tile.
-template <class T>
+/// Order of the elements of a tile type: lines (rows, or columns where those are contiguous) that
+/// consist of runs of contiguous elements: one run in a tile without boxes, one per inner box else.
+template <class TileT>
+struct Order {
+  static constexpr bool kLinesAreRows =
+      TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
+  static constexpr size_t kLines = kLinesAreRows ? TileT::Rows : TileT::Cols;
+  static constexpr size_t kLength = kLinesAreRows ? TileT::Cols : TileT::Rows;
+  static constexpr size_t kRun = !TileT::isBoxedLayout ? kLength
+                                 : kLinesAreRows       ? TileT::InnerCols
+                                                       : TileT::InnerRows;
+
+  /// Distance of element at of a line from the start of the tile, in elements.
+  static constexpr size_t Offset(size_t line, size_t at) {
+    if constexpr (!TileT::isBoxedLayout) {
+      return line * kLength + at;
+    } else {
+      constexpr size_t kLinesPerBox = kLinesAreRows ? TileT::InnerRows : TileT::InnerCols;
+      constexpr bool kBoxesAlongLine = TileT::isRowMajor == kLinesAreRows;
+      constexpr size_t kBoxesInLine = (kLength + kRun - 1) / kRun;
+      constexpr size_t kBoxLines = (kLines + kLinesPerBox - 1) / kLinesPerBox;
+      const size_t box = kBoxesAlongLine ? line / kLinesPerBox * kBoxesInLine + at / kRun
+                                         : at / kRun * kBoxLines + line / kLinesPerBox;
+      return box * (kLinesPerBox * kRun) + line % kLinesPerBox * kRun + at % kRun;
+    }
+  }
+};
+
+/// The valid region of a tile as lines.
+template <class TileT>
 struct Lines {
+  using T = typename TileT::DType;
+  using Layout = Order<TileT>;
+
   T* data;
   size_t count;
   size_t length;  // elements
-  size_t pitch;   // elements from one line to the next
 
-  T* operator[](size_t line) const { return data + line * pitch; }
+  T* operator()(size_t line, size_t at = 0) const { return data + Layout::Offset(line, at); }
+
+  /// Calls body(line, at, count) for each run of contiguous elements.
+  template <class Body>
+  void ForEachRun(const Body& body) const {
+    for (size_t line = 0; line < count; ++line) {
+      for (size_t at = 0; at < length; at += Layout::kRun) {
+        body(line, at, std::min(Layout::kRun, length - at));
+      }
+    }
+  }
 };
 
 template <class TileT>
-inline Lines<typename TileT::DType> LinesOf(const TileT& tile) {
-  static_assert(!TileT::isBoxedLayout, "expected a tile without inner boxes (SLayout::NoneBox)");
+inline Lines<TileT> LinesOf(const TileT& tile) {
   // A region outside the extent is a fault at level limits; with checks off it counts as empty or
   // is cut.
   const auto rows = static_cast<size_t>(std::clamp(tile.GetValidRow(), 0, TileT::Rows));
   const auto cols = static_cast<size_t>(std::clamp(tile.GetValidCol(), 0, TileT::Cols));
-  if constexpr (TileT::isRowMajor) return {tile.data(), cols == 0 ? 0 : rows, cols, TileT::Cols};
-  return {tile.data(), rows == 0 ? 0 : cols, rows, TileT::Rows};
+  const size_t count = Order<TileT>::kLinesAreRows ? rows : cols;
+  const size_t length = Order<TileT>::kLinesAreRows ? cols : rows;
+  return {tile.data(), length == 0 ? 0 : count, length};
 }
 
-/// The valid region of tile as an access, for observers.
+/// Address of the element in row and col.
+template <class TileT>
+inline typename TileT::DType* ElementOf(const TileT& tile, size_t row, size_t col) {
+  using Layout = Order<TileT>;
+  return tile.data() +
+         (Layout::kLinesAreRows ? Layout::Offset(row, col) : Layout::Offset(col, row));
+}
+
+/// The valid region of tile as an access, for observers. Of a boxed tile, whose region is scattered
+/// over its boxes, it is the whole range from the first to the last element.
 template <class TileT>
 inline npu::Access AccessOf(const TileT& tile, bool is_write) {
   using T = typename TileT::DType;
   const auto lines = LinesOf(tile);
-  return {SpaceOf(TileT::Loc),    is_write, lines.data, lines.count, lines.length * sizeof(T),
-          lines.pitch * sizeof(T)};
+  constexpr npu::Space kSpace = SpaceOf(TileT::Loc);
+  if constexpr (TileT::isBoxedLayout) {
+    const size_t last =
+        lines.count == 0 ? 0 : Order<TileT>::Offset(lines.count - 1, lines.length - 1) + 1;
+    return {kSpace, is_write, lines.data, last != 0, last * sizeof(T), last * sizeof(T)};
+  } else {
+    return {kSpace,
+            is_write,
+            lines.data,
+            lines.count,
+            lines.length * sizeof(T),
+            Order<TileT>::kLength * sizeof(T)};
+  }
 }
 
 template <class TileT>

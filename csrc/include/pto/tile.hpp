@@ -44,6 +44,15 @@ struct ValidDim<DYNAMIC, kTag> {
   void Set(int new_value) { value = new_value; }
 };
 
+/// Rows (or columns) of the inner box of a boxed tile; 1 for a tile without boxes.
+constexpr int InnerExtent(SLayout inner, int fractal_bytes, size_t element_bytes, bool rows) {
+  if (inner == SLayout::NoneBox) return 1;
+  const bool is_long = (inner == SLayout::RowMajor) == rows;
+  if (fractal_bytes == 1024) return 16;
+  if (fractal_bytes == 32) return is_long ? 16 : 2;
+  return is_long ? 16 : 32 / static_cast<int>(element_bytes);
+}
+
 }  // namespace detail
 
 /// A two-dimensional block of on-chip memory: a typed address and a valid region. Copies name the
@@ -74,6 +83,13 @@ class Tile {
   static constexpr int Numel = Rows * Cols;
   static constexpr bool isRowMajor = BFractal == BLayout::RowMajor;
   static constexpr bool isBoxedLayout = SFractal != SLayout::NoneBox;
+  static constexpr bool isInnerRowMajor = SFractal == SLayout::RowMajor;
+  static constexpr bool isInnerColMajor = SFractal == SLayout::ColMajor;
+  // Extent of the inner box: 16 x 16 in accumulators, else 16 x 32 bytes, the 32 bytes along the
+  // inner order.
+  static constexpr int InnerRows = detail::InnerExtent(SFractal, SFractalSize, sizeof(T), true);
+  static constexpr int InnerCols = detail::InnerExtent(SFractal, SFractalSize, sizeof(T), false);
+  static constexpr int InnerNumel = InnerRows * InnerCols;
   static constexpr int RowStride = isRowMajor ? Cols : 1;
   static constexpr int ColStride = isRowMajor ? 1 : Rows;
 
@@ -82,6 +98,10 @@ class Tile {
                 "Tile: expected a valid region within Rows x Cols");
   static_assert(isBoxedLayout || (isRowMajor ? Cols : Rows) * sizeof(T) % npu::kTileAlignment == 0,
                 "Tile: expected rows (columns if ColMajor) of a multiple of 32 bytes");
+  static_assert(SFractalSize == 512 || SFractalSize == 1024 || SFractalSize == 32,
+                "Tile: expected a fractal size of 512, 1024 or 32 bytes");
+  static_assert(!isBoxedLayout || ((Rows % InnerRows == 0 || Rows == 1) && Cols % InnerCols == 0),
+                "Tile: expected Rows and Cols of whole inner boxes");
 
   Tile() = default;
 
@@ -122,5 +142,22 @@ class Tile {
   [[no_unique_address]] detail::ValidDim<RowValid_, 0> valid_row_;
   [[no_unique_address]] detail::ValidDim<ColValid_, 1> valid_col_;
 };
+
+// The operands of the cube core. Left tiles of A2/A3 are Zz, those of A5 Nz; instructions take
+// both.
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileLeft = Tile<TileType::Left, T, kRows, kCols,
+#if defined(__NPU_ARCH__) && __NPU_ARCH__ != 2201
+                      BLayout::ColMajor,
+#else
+                      BLayout::RowMajor,
+#endif
+                      kRowValid, kColValid, SLayout::RowMajor>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileRight = Tile<TileType::Right, T, kRows, kCols, BLayout::RowMajor, kRowValid, kColValid,
+                       SLayout::ColMajor>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileAcc = Tile<TileType::Acc, T, kRows, kCols, BLayout::ColMajor, kRowValid, kColValid,
+                     SLayout::RowMajor, 1024>;
 
 }  // namespace pto

@@ -53,10 +53,23 @@ namespace pto {
 
 inline constexpr int DYNAMIC = -1;  // a dimension that is given at run time
 
-enum class TileType : uint8_t { Vec, Mat, Left, Right, Acc, Bias, Scaling };
+enum class TileType : uint8_t {
+  Vec,
+  Mat,
+  Left,
+  Right,
+  Acc,
+  Bias,
+  Scaling,
+  ScaleLeft,
+  ScaleRight,
+  Ctrl
+};
 enum class BLayout : uint8_t { RowMajor, ColMajor };
 enum class SLayout : uint8_t { NoneBox, RowMajor, ColMajor };
-enum class PadValue : uint64_t { Null, Zero, Max, Min };
+/// What TLOAD and TFILLPAD write outside the valid region; a custom value is CustomBase plus its
+/// bits.
+enum class PadValue : uint64_t { Null, Zero, Max, Min, CustomBase = uint64_t{1} << 32 };
 enum class CompactMode : uint8_t { Null, Normal, RowPlusOne, RowAlignedPadding };
 enum class Layout : uint8_t { ND, DN, NZ };
 
@@ -70,6 +83,18 @@ enum class RoundMode : uint8_t {
   CAST_ODD,
 };
 enum class SaturationMode : uint8_t { ON, OFF };
+
+enum class CmpMode : uint8_t { EQ, NE, LT, LE, GT, GE };
+enum class ReluPreMode : uint8_t { NoRelu, NormalRelu };
+enum class AtomicType : uint8_t { AtomicNone, AtomicAdd };
+enum class AccToVecMode : uint8_t {
+  SingleModeVec0,
+  SingleModeVec1,
+  DualModeSplitM,
+  DualModeSplitN,
+};
+enum class AccPhase : uint8_t { Unspecified = 0, Partial = 2, Final = 3 };
+enum class STPhase : uint8_t { Unspecified = 0, Partial = 2, Final = 3 };
 
 enum class SyncCoreType : uint8_t { AIVOnly, AICOnly, Mix };
 

@@ -9,20 +9,27 @@ namespace pto {
 
 namespace detail {
 
-/// dst[i, j] = f(src[i, j]...) over the valid region of dst, line by line; lines without a gap
-/// count as one.
+/// dst[i, j] = f(src[i, j]...) over the valid region of dst, run by run; a dense region counts as
+/// one run.
 template <class F, class Dst, class... Src>
 inline void MapTiles(const F& f, const Dst& dst, const Src&... src) {
-  static_assert(((Src::isRowMajor == Dst::isRowMajor) && ...), "expected tiles of one layout");
-  auto to = LinesOf(dst);
-  const auto dense = [&](const auto& lines) { return lines.pitch == to.length; };
-  if (dense(to) && (dense(LinesOf(src)) && ...)) {
-    to.length *= to.count;
-    to.count = to.count != 0;
+  const auto to = LinesOf(dst);
+  if constexpr (!Dst::isBoxedLayout) {
+    static_assert(((!Src::isBoxedLayout && Src::isRowMajor == Dst::isRowMajor) && ...),
+                  "expected tiles of one layout");
+    if (to.length == Order<Dst>::kLength && ((to.length == Order<Src>::kLength) && ...)) {
+      npu::simd::Map(f, to.length * to.count, to.data, LinesOf(src).data...);
+      return;
+    }
+  } else {
+    static_assert(((Src::BFractal == Dst::BFractal && Src::SFractal == Dst::SFractal &&
+                    Order<Src>::kRun == Order<Dst>::kRun) &&
+                   ...),
+                  "expected tiles of one layout");
   }
-  for (size_t line = 0; line < to.count; ++line) {
-    npu::simd::Map(f, to.length, to[line], LinesOf(src)[line]...);
-  }
+  to.ForEachRun([&](size_t line, size_t at, size_t count) {
+    npu::simd::Map(f, count, to(line, at), LinesOf(src)(line, at)...);
+  });
 }
 
 /// An element-wise instruction of pipe V on tiles of one element type.

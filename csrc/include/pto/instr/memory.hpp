@@ -25,34 +25,96 @@ namespace detail {
                   TileFacts::Extent(rows, cols));
 }
 
-/// The transfer of a tile: lines of it, and the way through global memory in the same order.
-///   ND into RowMajor: line = last dimension; DN into ColMajor: line = fourth dimension.
+/// Order of a global tensor as lines along its contiguous dimension: rows of ND, columns of DN,
+/// rows of NZ, which come in runs of the last dimension. Row and column of an element:
+///   ND  row over dimensions 0 to 3, column in 4;  DN  row in 3, column over 0, 1, 2, 4;
+///   NZ  row over 2, 3 (16 to a box), column over 0, 1, 4 (32 bytes to a box)
+template <class Global>
+struct GlobalOrder {
+  static constexpr bool kLinesAreRows = Global::layout != Layout::DN;
+  static constexpr bool kBoxed = Global::layout == Layout::NZ;
+
+  int64_t shape[kGlobalDims], stride[kGlobalDims];
+
+  explicit GlobalOrder(const Global& global) {
+    for (int d = 0; d < kGlobalDims; ++d) {
+      shape[d] = global.GetShape(d);
+      stride[d] = global.GetStride(d);
+    }
+  }
+
+  int64_t Rows() const {
+    if (Global::layout == Layout::ND) return shape[0] * shape[1] * shape[2] * shape[3];
+    return kBoxed ? shape[2] * shape[3] : shape[3];
+  }
+  int64_t Cols() const {
+    if (Global::layout == Layout::ND) return shape[4];
+    return shape[0] * shape[1] * (kBoxed ? 1 : shape[2]) * shape[4];
+  }
+
+  /// Elements of a line up to the next gap.
+  size_t Run() const { return kBoxed ? static_cast<size_t>(shape[4]) : SIZE_MAX; }
+  /// Distance of neighbours within a run.
+  int64_t Step() const { return stride[kLinesAreRows ? 4 : 3]; }
+
+  /// Distance of element at of line from the start.
+  int64_t Offset(int64_t line, int64_t at) const {
+    if constexpr (kBoxed) {
+      const int64_t box = at / shape[4];
+      return box / shape[1] * stride[0] + box % shape[1] * stride[1] + line / shape[3] * stride[2] +
+             line % shape[3] * stride[3] + at % shape[4] * stride[4];
+    } else {
+      constexpr int kLast = kLinesAreRows ? 3 : 4;
+      int64_t offset = at * Step();
+      offset += line % shape[kLast] * stride[kLast];
+      line /= shape[kLast];
+      for (int d = 2; d >= 0 && line != 0; --d) {
+        offset += line % shape[d] * stride[d];
+        line /= shape[d];
+      }
+      return offset;
+    }
+  }
+};
+
+/// The transfer of a tile: pieces that are contiguous in the tile and evenly spaced in global
+/// memory.
 template <class TileT, class Global>
 struct Transfer {
   using T = typename TileT::DType;
-  static constexpr int kLineDim = TileT::isRowMajor ? 4 : 3;
-  static constexpr int kOuterDims[4] = {0, 1, 2, TileT::isRowMajor ? 3 : 4};
+  using G = GlobalOrder<Global>;
+  // Where tile and global memory run in different directions, one of the two has a single line.
+  static constexpr bool kSameDirection = Order<TileT>::kLinesAreRows == G::kLinesAreRows;
 
   static_assert(sizeof(T) == sizeof(typename Global::DType),
                 "expected tile and global tensor of one element size");
-  static_assert(Global::layout == (TileT::isRowMajor ? Layout::ND : Layout::DN),
-                "expected an ND global tensor with a RowMajor tile, or DN with ColMajor");
+  static_assert(Global::layout == Layout::ND || Global::layout == Layout::DN ||
+                    Global::layout == Layout::NZ,
+                "expected a global tensor of layout ND, DN or NZ");
+  static_assert(kSameDirection || TileT::Rows == 1 || TileT::Cols == 1,
+                "expected an ND or NZ global tensor with a RowMajor tile, or DN with ColMajor");
 
-  /// Calls copy(tile line, global line, stride within the global line in elements) for each line.
+  /// Calls copy(tile run, global run, distance of neighbours in the global run, elements) for each
+  /// piece.
   template <class Copy>
-  static void ForEachLine(const Lines<T>& lines, const Global& global, const Copy& copy) {
-    int64_t extent[4], stride[4], index[4] = {};
-    for (int d = 0; d < 4; ++d) {
-      extent[d] = global.GetShape(kOuterDims[d]);
-      stride[d] = global.GetStride(kOuterDims[d]);
-    }
-    const int64_t inner_stride = global.GetStride(kLineDim);
-    const auto* base = reinterpret_cast<const char*>(global.data());
+  static void ForEachPiece(const TileT& tile, const Global& global, const Copy& copy) {
+    const auto lines = LinesOf(tile);
+    const G order(global);
+    auto* base = reinterpret_cast<T*>(
+        const_cast<std::remove_const_t<typename Global::DType>*>(global.data()));
     for (size_t line = 0; line < lines.count; ++line) {
-      const int64_t offset =
-          index[0] * stride[0] + index[1] * stride[1] + index[2] * stride[2] + index[3] * stride[3];
-      copy(lines[line], reinterpret_cast<T*>(const_cast<char*>(base)) + offset, inner_stride);
-      for (int d = 3; d >= 0 && ++index[d] == extent[d]; --d) index[d] = 0;
+      for (size_t at = 0; at < lines.length;) {
+        if constexpr (!kSameDirection) {
+          copy(lines(line, at), base + order.Offset(at, line), 1, 1);
+          ++at;
+        } else {
+          const size_t tile_run = Order<TileT>::kRun - at % Order<TileT>::kRun;
+          const size_t global_run = G::kBoxed ? order.Run() - at % order.Run() : SIZE_MAX;
+          const size_t count = std::min({lines.length - at, tile_run, global_run});
+          copy(lines(line, at), base + order.Offset(line, at), order.Step(), count);
+          at += count;
+        }
+      }
     }
   }
 
@@ -61,24 +123,17 @@ struct Transfer {
                     const Global& global) {
     CheckTile(core, op, "the tile", tile);
     if (!core.check_limits) return;
-    int64_t lines = 1;
-    for (const int d : kOuterDims) lines *= global.GetShape(d);
-    const int64_t length = global.GetShape(kLineDim);
-    const int64_t rows = TileT::isRowMajor ? lines : length;
-    const int64_t cols = TileT::isRowMajor ? length : lines;
-    if (rows == tile.GetValidRow() && cols == tile.GetValidCol()) return;
-    RaiseGlobalShape(op, tile.GetValidRow(), tile.GetValidCol(), rows, cols);
+    const G order(global);
+    if (order.Rows() == tile.GetValidRow() && order.Cols() == tile.GetValidCol()) return;
+    RaiseGlobalShape(op, tile.GetValidRow(), tile.GetValidCol(), order.Rows(), order.Cols());
   }
 
   static npu::Access GlobalAccess(const TileT& tile, const Global& global, bool is_write) {
     const auto lines = LinesOf(tile);
-    const int inner = global.GetShape(3) > 1 || !TileT::isRowMajor ? kOuterDims[3] : kOuterDims[2];
-    return {npu::Space::kGm,
-            is_write,
-            global.data(),
-            lines.count,
-            lines.length * sizeof(T),
-            static_cast<size_t>(global.GetStride(inner)) * sizeof(T)};
+    const G order(global);
+    const auto pitch = static_cast<size_t>(order.Offset(lines.count > 1, 0));
+    return {npu::Space::kGm,          is_write,         global.data(), lines.count,
+            lines.length * sizeof(T), pitch * sizeof(T)};
   }
 };
 
@@ -96,7 +151,7 @@ T PadElement(PadValue pad) {
 }
 
 template <class T>
-inline void CopyLine(T* to, int64_t to_stride, const T* from, int64_t from_stride, size_t length) {
+inline void CopyRun(T* to, int64_t to_stride, const T* from, int64_t from_stride, size_t length) {
   if (to_stride == 1 && from_stride == 1) {
     std::memcpy(static_cast<void*>(to), from, length * sizeof(T));
   } else {
@@ -118,14 +173,16 @@ template <class TileT, class Global>
   };
   npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
     Move::Check(*npu::current_core, "TLOAD", tile, global);
+    Move::ForEachPiece(tile, global, [](T* to, const T* from, int64_t step, size_t count) {
+      CopyRun(to, 1, from, step, count);
+    });
     // The chip moves whole blocks of 32 bytes: the rest of a line's last block takes the pad value.
     constexpr size_t kBlock = npu::kTileAlignment / sizeof(T);
-    const size_t padded = (lines.length + kBlock - 1) / kBlock * kBlock;
+    const size_t rest = (kBlock - lines.length % kBlock) % kBlock;
+    if (rest == 0 || lines.length == Order<TileT>::kLength) return;
     const T pad = PadElement<T>(TileT::PadVal);
-    Move::ForEachLine(lines, global, [&](T* line, const T* from, int64_t stride) {
-      CopyLine(line, 1, from, stride, lines.length);
-      for (size_t i = lines.length; i < padded; ++i) line[i] = pad;
-    });
+    for (size_t line = 0; line < lines.count; ++line)
+      std::fill_n(lines(line, lines.length), rest, pad);
   });
 }
 
@@ -134,16 +191,16 @@ template <class Global, class TileT>
   const void* call_site = __builtin_return_address(0);
   using T = typename TileT::DType;
   using Move = Transfer<TileT, Global>;
-  const auto lines = LinesOf(tile);
   const auto operands = [&](auto report) {
+    const auto lines = LinesOf(tile);
     const uint64_t elements = lines.count * lines.length;
     report(npu::Work{elements, elements * sizeof(T), 0}, Move::GlobalAccess(tile, global, true),
            Reads(tile));
   };
   npu::Issue("TSTORE", npu::Pipe::kMte3, call_site, operands, [&] {
     Move::Check(*npu::current_core, "TSTORE", tile, global);
-    Move::ForEachLine(lines, global, [&](const T* line, T* to, int64_t stride) {
-      CopyLine(to, stride, line, 1, lines.length);
+    Move::ForEachPiece(tile, global, [](const T* from, T* to, int64_t step, size_t count) {
+      CopyRun(to, step, from, 1, count);
     });
   });
 }

@@ -34,7 +34,7 @@ template <class Dst, class Src>
   using T = typename Dst::DType;
   static_assert(std::is_same_v<T, typename Src::DType>,
                 "TROWSUM: expected tiles of one element type");
-  static_assert(Src::isRowMajor, "TROWSUM: expected a RowMajor src");
+  static_assert(Src::isRowMajor && !Src::isBoxedLayout, "TROWSUM: expected a RowMajor src");
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
   const auto operands = [&](auto report) {
@@ -51,7 +51,7 @@ template <class Dst, class Src>
                       std::to_string(dst.GetValidRow()));
     }
     for (size_t row = 0; row < lines.count; ++row) {
-      dst.data()[row * Dst::RowStride] = SumLine(lines[row], lines.length);
+      *ElementOf(dst, row, 0) = SumLine(lines(row), lines.length);
     }
   });
 }
