@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs Python code in a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import npu_backend
+
+#: The folder with the packages under test.
+PACKAGES = Path(npu_backend.__file__).absolute().parent.parent
+
+
+def run_python(code, *, path=(), cwd=None, arguments=(), **variables):
+    """The finished process of code; folders in path come before the packages under test."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TORCH_DEVICE_BACKEND")}
+    environment["PYTHONPATH"] = os.pathsep.join([*map(str, path), str(PACKAGES)])
+    environment.update(variables)
+    return subprocess.run(
+        [sys.executable, *arguments, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=cwd or PACKAGES,
+        env=environment,
+        check=False,
+    )
+
+
+def output_of(code, **options):
+    """What code prints; fails with its errors when it does not end with exit code 0."""
+    done = run_python(code, **options)
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
