@@ -4,15 +4,23 @@
 # Compiles the kernels that source defines (extern "C" __global__ AICORE void <name>(...)) into target: once per
 # kind of core, as the chip's compiler does, with one npuKernel npu_kernel_<name> for each name. Without ENTRIES all
 # such definitions that start a line are taken.
-set(NPU_KERNEL_OPTIONS
-  -O3 -g1 -ffp-contract=off
-  # A report names the line of a call: equal calls must not be merged into one.
-  -fno-crossjumping -fno-tree-tail-merge -fno-ipa-icf
-  # Sources for the chip use attributes and casts that a host compiler comments on.
-  -Wno-unknown-pragmas -Wno-attributes -Wno-unused-parameter -Wno-sign-compare -Wno-unused-variable
-  -Wno-unused-but-set-variable -Wno-psabi)
-set(NPU_PASS_OPTIONS_vector -D__CCE_AICORE__=220 -D__NPU_ARCH__=2201 -D__DAV_VEC__ -D__DAV_C220_VEC__)
-set(NPU_PASS_OPTIONS_cube -D__CCE_AICORE__=220 -D__NPU_ARCH__=2201 -D__DAV_CUBE__ -D__DAV_C220_CUBE__)
+# The flags stand in csrc/include/kernel_flags.txt, which kernels that are compiled from Python share.
+set(NPU_KERNEL_FLAGS ${CMAKE_CURRENT_LIST_DIR}/../include/kernel_flags.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${NPU_KERNEL_FLAGS})
+
+# npu_kernel_flags(<variable> <pass>): the flags of pass vector, cube or all.
+function(npu_kernel_flags variable pass)
+  file(STRINGS ${NPU_KERNEL_FLAGS} lines REGEX "^${pass}: ")
+  list(TRANSFORM lines REPLACE "^${pass}: " "")
+  string(REPLACE " " ";" flags "${lines}")
+  if(NOT flags)
+    message(FATAL_ERROR "${NPU_KERNEL_FLAGS}: expected a line '${pass}: <flags>', got none")
+  endif()
+  set(${variable} ${flags} PARENT_SCOPE)
+endfunction()
+npu_kernel_flags(NPU_KERNEL_OPTIONS all)
+npu_kernel_flags(NPU_PASS_OPTIONS_vector vector)
+npu_kernel_flags(NPU_PASS_OPTIONS_cube cube)
 
 function(npu_add_kernel target source)
   cmake_parse_arguments(ARG "" "CORE" "ENTRIES" ${ARGN})

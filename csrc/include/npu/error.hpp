@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "npu/core.hpp"
+#include "npu/one_body.hpp"
 
 namespace npu {
 
@@ -20,7 +21,7 @@ class __attribute__((visibility("default"))) Fault : public std::exception {
 };
 
 /// "my_add, block 3, vector core 1, instruction 17": where core stands.
-[[gnu::noinline, gnu::cold]] inline std::string Where(const Core& core) {
+NPU_ONE_BODY(std::string Where(const Core& core)) {
   std::string text = core.kernel ? core.kernel : "kernel";
   text += ", block " + std::to_string(core.block_idx);
   if (core.sub_block_num > 1) {
@@ -32,9 +33,8 @@ class __attribute__((visibility("default"))) Fault : public std::exception {
 
 /// Throws a Fault about operation op of the running core. Not a template: what raises must not cost
 /// compile time.
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseFault(const std::string& op,
-                                                              const std::string& expected,
-                                                              const std::string& got) {
+NPU_ONE_BODY(NPU_RAISES void RaiseFault(const std::string& op, const std::string& expected,
+                                        const std::string& got)) {
   const std::string where = current_core ? Where(*current_core) + ": " : "";
   throw Fault(where + op + ": expected " + expected + ", got " + got);
 }

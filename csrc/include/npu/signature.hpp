@@ -22,8 +22,10 @@ constexpr npuTypeKind TypeKindOf() {
 
 template <class T>
 constexpr uint32_t SizeOf() {
-  if constexpr (std::is_void_v<T> || std::is_function_v<T>) return 0;
-  else return sizeof(T);
+  if constexpr (std::is_void_v<T> || std::is_function_v<T>)
+    return 0;
+  else
+    return sizeof(T);
 }
 
 /// "... [with T = Tiling]": the compiler's spelling of T, for messages.
@@ -36,12 +38,9 @@ template <class T>
 constexpr npuParameter Describe(size_t offset) {
   using Pointee = std::remove_pointer_t<T>;
   using Value = std::remove_cv_t<Pointee>;
-  return {Spelling<Value>(),
-          offset,
-          SizeOf<Value>(),
-          TypeKindOf<Value>(),
-          std::is_pointer_v<T>,
-          std::is_const_v<Pointee>};
+  return {Spelling<Value>(),    offset,
+          SizeOf<Value>(),      TypeKindOf<Value>(),
+          std::is_pointer_v<T>, std::is_const_v<Pointee>};
 }
 
 /// The parameters of kFunction, as the compiler sees them.

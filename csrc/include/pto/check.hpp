@@ -61,7 +61,7 @@ struct TypeRule {
 };
 
 /// "int16, int32, half or float".
-inline std::string TypeNames(uint32_t set) {
+NPU_ONE_BODY(std::string TypeNames(uint32_t set)) {
   constexpr const char* kNames[] = {"int8",  "uint8",  "int16", "uint16",   "int32", "uint32",
                                     "int64", "uint64", "half",  "bfloat16", "float", "double"};
   std::string text;
@@ -74,8 +74,8 @@ inline std::string TypeNames(uint32_t set) {
   return text;
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseType(const npu::Core& core, const char* op,
-                                                             uint32_t allowed, const char* got) {
+NPU_ONE_BODY(NPU_RAISES void RaiseType(const npu::Core& core, const char* op, uint32_t allowed,
+                                       const char* got)) {
   npu::RaiseFault(op, "elements of type " + TypeNames(allowed) + " on " + core.arch->soc, got);
 }
 
@@ -114,19 +114,19 @@ struct TileFacts {
   }
 
   /// "Vec float tile of 16x64".
-  std::string Describe() const {
+  NPU_ONE_BODY(std::string Describe() const) {
     constexpr const char* kKinds[] = {"Vec", "Mat", "Left", "Right", "Acc", "Bias", "Scaling"};
     return std::string(kKinds[static_cast<int>(loc)]) + " " + dtype + " tile of " +
            Extent(rows, cols);
   }
 
-  static std::string Extent(int64_t rows, int64_t cols) {
+  NPU_ONE_BODY(static std::string Extent(int64_t rows, int64_t cols)) {
     return std::to_string(rows) + "x" + std::to_string(cols);
   }
 };
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseTile(const char* op, const char* operand,
-                                                             const TileFacts& tile) {
+NPU_ONE_BODY(NPU_RAISES void RaiseTile(const char* op, const char* operand,
+                                       const TileFacts& tile)) {
   if (tile.data == nullptr) {
     npu::RaiseFault(op, std::string(operand) + " with an address from TASSIGN",
                     "a " + tile.Describe() + " without one");
@@ -147,10 +147,8 @@ inline void CheckTile(const npu::Core& core, const char* op, const char* operand
   if (__builtin_expect(!good, 0)) RaiseTile(op, operand, facts);
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseValidShape(const char* op,
-                                                                   const char* operand,
-                                                                   int dst_rows, int dst_cols,
-                                                                   int rows, int cols) {
+NPU_ONE_BODY(NPU_RAISES void RaiseValidShape(const char* op, const char* operand, int dst_rows,
+                                             int dst_cols, int rows, int cols)) {
   npu::RaiseFault(op,
                   std::string(operand) + " of valid shape " +
                       TileFacts::Extent(dst_rows, dst_cols) + " (that of dst)",

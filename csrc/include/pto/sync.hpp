@@ -9,7 +9,7 @@
 
 namespace pto::detail {
 
-inline void CheckFlag(const char* op, pipe_t source, pipe_t destination, int id) {
+NPU_ONE_BODY(void CheckFlag(const char* op, pipe_t source, pipe_t destination, int id)) {
   if (static_cast<unsigned>(source) >= npu::kPipes ||
       static_cast<unsigned>(destination) >= npu::kPipes ||
       static_cast<unsigned>(id) >= npu::kEventIds) {
@@ -19,12 +19,12 @@ inline void CheckFlag(const char* op, pipe_t source, pipe_t destination, int id)
   }
 }
 
-inline std::string FlagName(pipe_t source, pipe_t destination, int id) {
+NPU_ONE_BODY(std::string FlagName(pipe_t source, pipe_t destination, int id)) {
   return std::string(npu::PipeName(static_cast<npu::Pipe>(source))) + ", " +
          npu::PipeName(static_cast<npu::Pipe>(destination)) + ", EVENT_ID" + std::to_string(id);
 }
 
-[[gnu::noinline]] inline void SetFlag(pipe_t source, pipe_t destination, int id) {
+NPU_ONE_BODY(void SetFlag(pipe_t source, pipe_t destination, int id)) {
   const void* call_site = __builtin_return_address(0);
   npu::Core& core = npu::RunningCore("set_flag");
   CheckFlag("set_flag", source, destination, id);
@@ -43,7 +43,7 @@ inline std::string FlagName(pipe_t source, pipe_t destination, int id) {
   }
 }
 
-[[gnu::noinline]] inline void WaitFlag(pipe_t source, pipe_t destination, int id) {
+NPU_ONE_BODY(void WaitFlag(pipe_t source, pipe_t destination, int id)) {
   const void* call_site = __builtin_return_address(0);
   npu::Core& core = npu::RunningCore("wait_flag");
   CheckFlag("wait_flag", source, destination, id);
@@ -78,7 +78,7 @@ inline std::string FlagName(pipe_t source, pipe_t destination, int id) {
 }
 
 /// Holds pipe until all its earlier instructions have ended.
-[[gnu::noinline]] inline void pipe_barrier(pipe_t pipe) {
+NPU_ONE_BODY(void pipe_barrier(pipe_t pipe)) {
   npu::Core& core = npu::RunningCore("pipe_barrier");
   if (static_cast<unsigned>(pipe) > PIPE_ALL) {
     npu::RaiseFault("pipe_barrier", "a pipe from PIPE_S (0) to PIPE_ALL (7)", std::to_string(pipe));
@@ -93,7 +93,7 @@ inline std::string FlagName(pipe_t source, pipe_t destination, int id) {
 ///   block,
 ///            2: between the cube core and the vector cores of the block
 /// Source: PTO ISA, ffts_cross_core_sync.
-inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message) {
+NPU_ONE_BODY(void ffts_cross_core_sync(pipe_t pipe, uint64_t message)) {
   constexpr const char* kOp = "ffts_cross_core_sync";
   npu::Core& core = npu::RunningCore(kOp);
   const auto mode = static_cast<unsigned>(message >> 4 & 3);
@@ -107,7 +107,7 @@ inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message) {
 }
 
 /// Waits for cross-core flag id (0 to 15). Other cores run meanwhile.
-inline void wait_flag_dev(int64_t id) {
+NPU_ONE_BODY(void wait_flag_dev(int64_t id)) {
   npu::Core& core = npu::RunningCore("wait_flag_dev");
   if (id < 0 || id >= npu::kCrossCoreFlagIds) {
     npu::RaiseFault("wait_flag_dev", "a flag id from 0 to 15", std::to_string(id));

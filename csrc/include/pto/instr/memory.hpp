@@ -15,10 +15,8 @@ namespace pto {
 
 namespace detail {
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseGlobalShape(const char* op,
-                                                                    int64_t valid_rows,
-                                                                    int64_t valid_cols,
-                                                                    int64_t rows, int64_t cols) {
+NPU_ONE_BODY(NPU_RAISES void RaiseGlobalShape(const char* op, int64_t valid_rows,
+                                              int64_t valid_cols, int64_t rows, int64_t cols)) {
   npu::RaiseFault(op,
                   "a global tensor of " + TileFacts::Extent(valid_rows, valid_cols) +
                       " elements (the valid region of the tile)",
@@ -205,9 +203,8 @@ template <class Global, class TileT>
   });
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void RaiseAssign(const npu::Core& core,
-                                                               const TileFacts& tile,
-                                                               uint64_t bytes, uint64_t address) {
+NPU_ONE_BODY(NPU_RAISES void RaiseAssign(const npu::Core& core, const TileFacts& tile,
+                                         uint64_t bytes, uint64_t address)) {
   const auto space = static_cast<int>(SpaceOf(tile.loc));
   const std::string space_name = npu::SpaceName(SpaceOf(tile.loc));
   if (core.scratchpad[space] == nullptr) {
