@@ -14,7 +14,7 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || NPU_HAS_FEATURE(address_sanitizer)
 #define NPU_ASAN 1
-#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/asan_interface.h>
 #else
 #define NPU_ASAN 0
 #endif
@@ -29,6 +29,13 @@ namespace npu::runtime {
 namespace {
 
 constexpr size_t kStackBytes = (NPU_ASAN || NPU_TSAN ? 1024 : 256) * 1024;  // red zones take room
+
+/// Frames that never return leave their red zones to whoever maps the addresses next.
+void ClearRedZones([[maybe_unused]] const void* stack) {
+#if NPU_ASAN
+  __asan_unpoison_memory_region(stack, kStackBytes);
+#endif
+}
 
 }  // namespace
 
@@ -64,6 +71,7 @@ Fiber::~Fiber() {
 #if NPU_TSAN
   __tsan_destroy_fiber(tsan_fiber_);
 #endif
+  ClearRedZones(stack_);
   munmap(mapping_, mapping_bytes_);
 }
 

@@ -88,6 +88,7 @@ class LaunchScheduler final : public CoreScheduler {
   /// Leaves the fiber of slot for good; its stack is never run again.
   [[noreturn]] void Abandon(CoreSlot& slot);
   [[noreturn]] void AbandonTerminated();
+  void StopTerminated(const CoreSlot& slot);
   static void InstallTerminateHandler();
   [[noreturn]] static void OnTerminate();
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a launch ends before its time: faults, deadlocks, spins.
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <exception>
 #include <mutex>
@@ -166,21 +168,25 @@ void LaunchScheduler::Abandon(CoreSlot& slot) {
 // process. The core ends instead; what lies on its stack is not destroyed.
 void LaunchScheduler::AbandonTerminated() {
   CoreSlot& slot = SlotOf(*current_core);
+  StopTerminated(slot);
+  while (std::current_exception() != nullptr)
+    abi::__cxa_end_catch();  // no handler is left to do it
+  Abandon(slot);
+}
+
+void LaunchScheduler::StopTerminated(const CoreSlot& slot) {
   std::string got = "std::terminate";
   if (const std::exception_ptr exception = std::current_exception()) {
     try {
       std::rethrow_exception(exception);
-    } catch (const Fault& fault) {
-      got = fault.what();
     } catch (const std::exception& error) {
       got = error.what();
     } catch (...) {
-      got = "an exception of unknown type in a noexcept function";
+      got = "one of unknown type";
     }
   }
   Stop(NPU_ERROR_KERNEL_FAULT,
-       Where(slot.core) + ": expected no exception in a noexcept function, got " + got);
-  Abandon(slot);
+       Where(slot.core) + ": expected no exception out of a noexcept function, got " + got);
 }
 
 void LaunchScheduler::OnTerminate() {
