@@ -141,4 +141,6 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name == "default_generators":
         return random.default_generators()
+    if name == "_initialized":  # torch.utils.checkpoint asks it
+        return is_initialized()
     raise AttributeError(f"module 'torch.npu' has no attribute '{name}'")

@@ -8,13 +8,14 @@
 namespace npu_backend {
 namespace {
 
-/// Events behind the work that is now on streams. A stream that refuses is waited for instead.
+/// Events behind the work that is now on streams, as far as any is pending.
 std::vector<npuEvent_t> RecordEvents(const std::vector<c10::Stream>& streams) {
   std::vector<npuEvent_t> events;
   for (const c10::Stream& stream : streams) {
+    const npuStream_t native = NativeStream(stream);
     npuEvent_t event = nullptr;
-    if (npuEventCreate(&event) != NPU_SUCCESS) continue;
-    if (npuEventRecord(event, NativeStream(stream)) == NPU_SUCCESS) {
+    if (npuStreamQuery(native) == NPU_SUCCESS || npuEventCreate(&event) != NPU_SUCCESS) continue;
+    if (npuEventRecord(event, native) == NPU_SUCCESS) {
       events.push_back(event);
     } else {
       npuEventDestroy(event);

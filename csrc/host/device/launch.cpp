@@ -4,6 +4,8 @@
 #include <c10/util/SmallVector.h>
 
 #include <atomic>
+#include <memory>
+#include <utility>
 
 #include "device/stream.h"
 #include "device/twin.h"
@@ -13,8 +15,8 @@ namespace {
 
 std::atomic<size_t> queued_bytes = 0;
 
-/// What a queued launch owns: twins, not storages, because dropping a storage that Python has seen takes the
-/// interpreter's lock, and the launch may end in any thread.
+/// What a queued launch owns: twins, not storages, because dropping a storage that Python has seen
+/// takes the interpreter's lock, and the launch may end in any thread.
 struct Owner {
   c10::SmallVector<StoragePtr, 6> twins;
   size_t bytes = 0;
@@ -32,10 +34,11 @@ void Release(void* pointer) {
   delete owner;
 }
 
-void LaunchOnHostMemory(npuLaunchConfig& config) {
-  Check(npuStreamGetDefault(0, &config.stream));
+void Enqueue(npuLaunchConfig& config, std::unique_ptr<Owner> owner) {
+  queued_bytes.fetch_add(owner->bytes, std::memory_order_relaxed);
+  config.release = &Release;
+  config.owner = owner.release();
   Check(npuLaunchKernelWithConfig(&config));
-  Check(npuStreamSynchronize(config.stream));
 }
 
 }  // namespace
@@ -49,10 +52,24 @@ npuStream_t StreamFor(const at::Tensor& tensor) {
   return stream;
 }
 
-void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t args_bytes,
-            const at::Tensor& output, c10::ArrayRef<at::Tensor> keep_alive, uint32_t flags) {
+void LaunchOnHostMemory(npuLaunchConfig& config) {
   ThrowIfForked();
   MarkUsed();
+  if (config.stream == nullptr) Check(npuStreamGetDefault(0, &config.stream));
+  Check(npuLaunchKernelWithConfig(&config));
+  Check(npuStreamSynchronize(config.stream));
+}
+
+void LaunchHolding(npuLaunchConfig& config, c10::ArrayRef<at::Tensor> tensors) {
+  ThrowIfForked();
+  MarkUsed();
+  auto owner = std::make_unique<Owner>();
+  for (const at::Tensor& tensor : tensors) owner->Hold(tensor);
+  Enqueue(config, std::move(owner));
+}
+
+void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t args_bytes,
+            const at::Tensor& output, c10::ArrayRef<at::Tensor> keep_alive, uint32_t flags) {
   npuLaunchConfig config = {};
   config.kernel = kernel;
   config.block_dim = block_dim;
@@ -61,14 +78,13 @@ void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t arg
   config.args_bytes = args_bytes;
   if (!output.is_privateuseone()) return LaunchOnHostMemory(config);
 
+  ThrowIfForked();
+  MarkUsed();
   auto owner = std::make_unique<Owner>();
   owner->Hold(output);
   for (const at::Tensor& tensor : keep_alive) owner->Hold(tensor);
-  queued_bytes.fetch_add(owner->bytes, std::memory_order_relaxed);
   config.stream = CurrentNativeStream(output.device().index());
-  config.release = &Release;
-  config.owner = owner.release();
-  Check(npuLaunchKernelWithConfig(&config));
+  Enqueue(config, std::move(owner));
 }
 
 }  // namespace npu_backend

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+import threading
+import unittest
+
+import npu_backend  # noqa: F401
+import torch
+
+from test.host.queued_work import Queue
+
+
+class StreamTest(unittest.TestCase):
+    def test_streams_are_streams_of_torch(self):
+        stream = torch.npu.Stream()
+        self.assertIsInstance(stream, torch.Stream)
+        self.assertEqual(stream.device, torch.device("npu:0"))
+        self.assertNotEqual(stream, torch.npu.default_stream())
+        self.assertEqual(torch.npu.current_stream(), torch.npu.default_stream())
+        self.assertEqual(torch.npu.Stream(device="npu:1").device.index, 1)
+
+    def test_context_sets_and_restores_stream_and_device(self):
+        stream = torch.npu.Stream(1)
+        with torch.npu.stream(stream):
+            self.assertEqual(torch.npu.current_stream(), stream)
+            self.assertEqual(torch.npu.current_device(), 1)
+            with torch.npu.stream(None):
+                self.assertEqual(torch.npu.current_stream(), stream)
+        self.assertEqual(torch.npu.current_device(), 0)
+        self.assertEqual(torch.npu.current_stream(1), torch.npu.default_stream(1))
+        self.assertEqual(torch.accelerator.current_stream(), torch.npu.current_stream())
+
+    def test_pool_gives_32_streams_in_turn(self):
+        self.assertEqual(len({torch.npu.Stream().stream_id for _ in range(100)}), 32)
+
+    def test_current_stream_is_of_the_thread(self):
+        seen = []
+        with torch.npu.stream(torch.npu.Stream()):
+            thread = threading.Thread(target=lambda: seen.append(torch.npu.current_stream().stream_id))
+            thread.start()
+            thread.join()
+        self.assertEqual(seen, [0])
+
+    def test_work_runs_when_somebody_waits(self):
+        for wait in ("synchronize", "stream", "event", "cpu", "item", "data_ptr", "fallback", "dlpack", "poll"):
+            with self.subTest(wait=wait):
+                x, queue = torch.ones(2, device="npu"), Queue()
+                queue.add(count=3)
+                event = torch.npu.current_stream().record_event()
+                {
+                    "synchronize": torch.npu.synchronize,
+                    "stream": torch.npu.current_stream().synchronize,
+                    "event": event.synchronize,
+                    "cpu": x.cpu,
+                    "item": lambda: x[0].item(),  # noqa: B023
+                    "data_ptr": x.data_ptr,
+                    "fallback": x.exp,
+                    "dlpack": lambda: torch.utils.dlpack.to_dlpack(x),  # noqa: B023
+                    "poll": lambda: self.poll(event),  # noqa: B023
+                }[wait]()
+                self.assertEqual(queue.done, 3)
+
+    @staticmethod
+    def poll(event):
+        while not event.query():
+            pass
+
+    def test_query_is_false_while_work_is_pending(self):
+        queue = Queue()
+        queue.add(count=1, milliseconds=300)
+        self.assertFalse(torch.npu.current_stream().query())
+        torch.npu.synchronize()
+        self.assertTrue(torch.npu.current_stream().query())
+
+    def test_stream_waits_for_the_event_of_another(self):
+        first, second, queue = torch.npu.Stream(), torch.npu.Stream(), Queue()
+        queue.add(count=5, stream=first)
+        second.wait_event(first.record_event())
+        second.synchronize()
+        self.assertEqual(queue.done, 5)
+        queue.add(count=5, stream=first)
+        second.wait_stream(first)
+        second.synchronize()
+        self.assertEqual(queue.done, 10)
+
+
+class EventTest(unittest.TestCase):
+    def test_elapsed_time_is_that_of_the_work(self):
+        start, end = (torch.npu.Event(enable_timing=True) for _ in range(2))
+        queue = Queue()
+        start.record()
+        queue.add(count=1, milliseconds=50)
+        end.record()
+        end.synchronize()
+        self.assertGreaterEqual(start.elapsed_time(end), 50)
+
+    def test_elapsed_time_needs_timing_and_both_records(self):
+        timed, untimed = torch.npu.Event(enable_timing=True), torch.npu.Event()
+        for event in (timed, untimed):
+            with self.assertRaisesRegex(RuntimeError, "expected events"):
+                event.elapsed_time(timed)
+        timed.record()
+        with self.assertRaisesRegex(RuntimeError, "enable_timing=True"):
+            timed.elapsed_time(untimed)
+
+    def test_event_may_be_waited_for_on_its_own_stream_or_before_a_record(self):
+        event = torch.npu.Event()
+        event.wait()
+        event.synchronize()
+        self.assertTrue(event.query())
+        event.record()
+        event.wait()
+        torch.npu.synchronize()
+        self.assertIsInstance(event, torch.Event)
+
+    def test_event_of_torch_works(self):
+        event = torch.Event("npu")
+        event.record(torch.npu.current_stream())
+        event.synchronize()
+        self.assertTrue(event.query())
+
+
+if __name__ == "__main__":
+    unittest.main()
