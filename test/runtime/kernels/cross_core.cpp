@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of one cube core and two vector cores per block.
-#include "pto/pto-inst.hpp"
+#include "pto/sync.hpp"
 
 namespace {
 

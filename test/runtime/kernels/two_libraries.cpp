@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Built into two libraries, one with hidden and one with default visibility.
-#include "pto/pto-inst.hpp"
+#include "pto/sync.hpp"
 
 extern "C" __global__ AICORE void NPU_TEST_ENTRY(__gm__ uint64_t* seen) {
   seen[0] = reinterpret_cast<uint64_t>(&npu::current_core);

@@ -2,8 +2,11 @@
 // Kernels of vector cores.
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <string>
 
-#include "pto/pto-inst.hpp"
+#include "pto/sync.hpp"
 
 namespace {
 
