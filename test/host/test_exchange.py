@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+import copy
+import io
+import pickle
+import unittest
+
+import npu_backend  # noqa: F401
+import torch
+from torch import nn
+from torch.testing import assert_close
+from torch.utils.data import DataLoader, TensorDataset
+
+from test.host.python_process import output_of, run_python
+
+
+class DlpackTest(unittest.TestCase):
+    def test_device_is_kDLExtDev(self):
+        code, index = torch.ones(2, device="npu:1").__dlpack_device__()
+        self.assertEqual((int(code), index), (12, 1))
+        self.assertEqual(int(torch.ones(2).__dlpack_device__()[0]), 1)
+
+    def test_from_dlpack_shares_memory_and_keeps_strides(self):
+        x = torch.arange(6.0, device="npu").view(2, 3).t()
+        y = torch.from_dlpack(x)
+        self.assertEqual((y.device, y.stride()), (x.device, x.stride()))
+        x[0, 0] = 9
+        y[2, 1] = 7
+        self.assertEqual((y[0, 0].item(), x[2, 1].item()), (9.0, 7.0))
+        assert_close((y + 1).cpu(), x.cpu() + 1)
+
+    def test_capsule_of_a_freed_tensor_stays_valid(self):
+        y = torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(torch.arange(3.0, device="npu")))
+        self.assertEqual(y.tolist(), [0.0, 1.0, 2.0])
+
+
+class SerializationTest(unittest.TestCase):
+    def saved(self, value):
+        file = io.BytesIO()
+        torch.save(value, file)
+        return file.getvalue()
+
+    def load(self, data, **options):
+        return torch.load(io.BytesIO(data), **options)
+
+    def test_loads_to_where_it_was_or_where_asked(self):
+        data = self.saved({"w": torch.arange(6.0, device="npu:1")[2:], "p": nn.Parameter(torch.ones(2, device="npu"))})
+        for options, device in [
+            ({}, "npu:1"),
+            ({"map_location": "cpu"}, "cpu"),
+            ({"map_location": "npu:0"}, "npu:0"),
+            ({"map_location": torch.device("npu", 1)}, "npu:1"),
+            ({"map_location": lambda storage, _: storage}, "cpu"),
+            ({"weights_only": True}, "npu:1"),
+        ]:
+            with self.subTest(**{k: str(v) for k, v in options.items()}):
+                loaded = self.load(data, **options)
+                self.assertEqual(loaded["w"].device, torch.device(device))
+                self.assertEqual(loaded["w"].tolist(), [2.0, 3.0, 4.0, 5.0])
+                self.assertIsInstance(loaded["p"], nn.Parameter)
+
+    def test_views_keep_sharing(self):
+        x = torch.zeros(4, device="npu")
+        a, b = self.load(self.saved((x[:2], x[1:])))
+        a.fill_(5)
+        self.assertEqual(b.tolist(), [5.0, 0.0, 0.0])
+
+    def test_missing_device_is_an_error(self):
+        with self.assertRaises(RuntimeError):
+            self.load(self.saved(torch.ones(2, device="npu")), map_location="npu:9")
+
+    def test_loads_on_cpu_without_the_package(self):
+        data = self.saved(torch.arange(3.0, device="npu"))
+        code = (
+            "import io, sys, torch\n"
+            f"x = torch.load(io.BytesIO({data!r}), map_location='cpu')\n"
+            "print(x.tolist(), hasattr(torch, 'npu'))"
+        )
+        self.assertEqual(output_of(code, TORCH_DEVICE_BACKEND_AUTOLOAD="0").strip(), "[0.0, 1.0, 2.0] False")
+
+    def test_loading_without_the_package_names_npu(self):
+        data = self.saved(torch.arange(3.0, device="npu"))
+        done = run_python(f"import io, torch\ntorch.load(io.BytesIO({data!r}))", TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("npu", done.stderr)
+
+    def test_modules_and_optimisers_are_copied_and_pickled(self):
+        model = nn.Linear(3, 2).npu()
+        optimiser = torch.optim.Adam(model.parameters())
+        model(torch.ones(1, 3, device="npu")).sum().backward()
+        optimiser.step()
+        for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            self.assertEqual(other.weight.device.type, "npu")
+            assert_close(other.weight, model.weight, rtol=0, atol=0)
+            self.assertNotEqual(other.weight.data_ptr(), model.weight.data_ptr())
+        state = copy.deepcopy(optimiser.state_dict())
+        torch.optim.Adam(model.parameters()).load_state_dict(state)
+
+
+class PinnedMemoryTest(unittest.TestCase):
+    def test_tensors_are_pinned(self):
+        x = torch.arange(3.0)
+        self.assertFalse(x.is_pinned())
+        pinned = x.pin_memory()
+        self.assertTrue(pinned.is_pinned())
+        self.assertTrue(torch.empty(4, pin_memory=True)[1:].is_pinned())
+        self.assertEqual(pinned.npu(non_blocking=True).tolist(), [0.0, 1.0, 2.0])
+
+    def test_pin_of_an_npu_tensor_is_an_error(self):
+        with self.assertRaisesRegex(RuntimeError, "pin"):
+            torch.ones(2, device="npu").pin_memory()
+        with self.assertRaisesRegex(RuntimeError, "Only dense CPU tensors can be pinned"):
+            torch.empty(2, device="npu", pin_memory=True)
+
+    def test_loader_pins_its_batches(self):
+        loader = DataLoader(TensorDataset(torch.arange(8.0)), 4, pin_memory=True, num_workers=1)
+        batches = [batch for (batch,) in loader]
+        self.assertTrue(all(batch.is_pinned() for batch in batches))
+        self.assertEqual(torch.cat(batches).tolist(), list(range(8)))
+
+
+if __name__ == "__main__":
+    unittest.main()
