@@ -13,7 +13,7 @@ unexport PYTHONPATH PYTHONHOME
 export PYTHONNOUSERSITE := 1
 export NPU_BUILD_JOBS := $(JOBS)
 
-.PHONY: help demo test bench lint wheel clean distclean machine build packages \
+.PHONY: help demo test bench lint format wheel clean distclean machine build packages \
         test-cpp test-python test-asan test-tsan test-layering test-packaging
 .NOTPARALLEL:
 
@@ -23,6 +23,7 @@ help:
 	@echo "             parts: test-cpp test-asan test-tsan test-python test-layering test-packaging"
 	@echo "make bench   time operators on npu beside torch on CPU"
 	@echo "make lint    formatters, linters and type checker over all files"
+	@echo "make format  apply the formatters"
 	@echo "make wheel   dist/*.whl with kernels for all levels of the architecture"
 	@echo "make clean   remove what was built; make distclean removes .venv, too"
 
@@ -95,6 +96,13 @@ test-packaging: $(VENV)/.test packages wheel
 lint: $(VENV)/.lint $(VENV)/.test | machine
 	@$(VENV)/bin/cmake -S . -B build/lint -G Ninja $(call cmake_arguments,lint) --log-level=WARNING
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/pre-commit run --all-files
+
+# What lint asks for and a program can do.
+format: $(VENV)/.lint
+	git ls-files -z '*.c' '*.cpp' '*.h' '*.hpp' | xargs -0 $(VENV)/bin/clang-format -i
+	git ls-files -z '*CMakeLists.txt' '*.cmake' | xargs -0 $(VENV)/bin/cmake-format -i
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
 
 wheel: $(VENV)/.build | machine
 	@rm -rf dist
