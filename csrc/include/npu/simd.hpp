@@ -12,7 +12,11 @@
 /// would cost a JIT compile a second.
 namespace npu::simd {
 
+#if defined(__AVX__)
 inline constexpr int kLanes = 8;
+#else
+inline constexpr int kLanes = 4;  // wider lanes than registers are taken apart one by one
+#endif
 using Float = float __attribute__((vector_size(4 * kLanes)));
 using Int = int32_t __attribute__((vector_size(4 * kLanes)));
 using Uint = uint32_t __attribute__((vector_size(4 * kLanes)));
@@ -20,6 +24,11 @@ using Uint16 = uint16_t __attribute__((vector_size(2 * kLanes)));
 
 template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t>;
+
+/// Elements that are computed in lanes of float; those of other types one by one, which the
+/// compiler vectorises.
+template <class T>
+inline constexpr bool kIsFloatLane = kIsHalf<T> || std::is_same_v<T, float>;
 
 /// Type in which an element of type T is computed: float for the 16-bit floats, whose result is
 /// then rounded once.
@@ -29,9 +38,32 @@ using Compute = std::conditional_t<kIsHalf<T>, float, T>;
 namespace detail {
 
 /// Lanes of a where mask is all ones, else of b.
-inline Uint Select(Uint mask, Uint a, Uint b) { return (mask & a) | (~mask & b); }
+[[gnu::always_inline]] inline Uint Select(Uint mask, Uint a, Uint b) {
+  return (mask & a) | (~mask & b);
+}
 
-inline Float WidenHalf(Uint16 half_bits) {
+/// a > b ? a : b and a < b ? a : b: b where either is NaN.
+[[gnu::always_inline]] inline Float MaxLanes(Float a, Float b) {
+#if defined(__AVX__)
+  return __builtin_ia32_maxps256(a, b);
+#elif defined(__SSE2__)
+  return __builtin_ia32_maxps(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+
+[[gnu::always_inline]] inline Float MinLanes(Float a, Float b) {
+#if defined(__AVX__)
+  return __builtin_ia32_minps256(a, b);
+#elif defined(__SSE2__)
+  return __builtin_ia32_minps(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
+[[gnu::always_inline]] inline Float WidenHalf(Uint16 half_bits) {
 #if defined(__F16C__)
   return (Float)__builtin_ia32_vcvtph2ps256((short __attribute__((vector_size(16))))half_bits);
 #else
@@ -49,7 +81,7 @@ inline Float WidenHalf(Uint16 half_bits) {
 #endif
 }
 
-inline Uint16 NarrowHalf(Float value) {
+[[gnu::always_inline]] inline Uint16 NarrowHalf(Float value) {
 #if defined(__F16C__)
   return (Uint16)__builtin_ia32_vcvtps2ph256(value, 0);  // 0: to nearest even
 #else
@@ -69,11 +101,11 @@ inline Uint16 NarrowHalf(Float value) {
 #endif
 }
 
-inline Float WidenBfloat16(Uint16 bits) {
+[[gnu::always_inline]] inline Float WidenBfloat16(Uint16 bits) {
   return (Float)(__builtin_convertvector(bits, Uint) << 16);
 }
 
-inline Uint16 NarrowBfloat16(Float value) {
+[[gnu::always_inline]] inline Uint16 NarrowBfloat16(Float value) {
   const Uint bits = (Uint)value;
   const Uint rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   const Uint nan = (bits >> 16) | 0x40u;
@@ -84,7 +116,7 @@ inline Uint16 NarrowBfloat16(Float value) {
 
 /// kLanes elements at from, as floats.
 template <class T>
-inline Float LoadFloat(const T* from) {
+[[gnu::always_inline]] inline Float LoadFloat(const T* from) {
   if constexpr (kIsHalf<T>) {
     Uint16 bits;
     std::memcpy(&bits, from, sizeof(bits));
@@ -100,7 +132,7 @@ inline Float LoadFloat(const T* from) {
 
 /// Stores kLanes floats at to, each rounded to nearest even.
 template <class T>
-inline void StoreFloat(T* to, Float value) {
+[[gnu::always_inline]] inline void StoreFloat(T* to, Float value) {
   if constexpr (kIsHalf<T>) {
     Uint16 bits;
     if constexpr (std::is_same_v<T, half>) {
@@ -115,12 +147,66 @@ inline void StoreFloat(T* to, Float value) {
   }
 }
 
+/// kLanes elements at from, as lanes of the same width.
+template <class T>
+struct LanesOf;
+template <>
+struct LanesOf<int8_t> {
+  using Type = int8_t __attribute__((vector_size(kLanes)));
+};
+template <>
+struct LanesOf<uint8_t> {
+  using Type = uint8_t __attribute__((vector_size(kLanes)));
+};
+template <>
+struct LanesOf<int16_t> {
+  using Type = int16_t __attribute__((vector_size(2 * kLanes)));
+};
+template <>
+struct LanesOf<uint16_t> {
+  using Type = Uint16;
+};
+template <>
+struct LanesOf<int32_t> {
+  using Type = Int;
+};
+template <>
+struct LanesOf<uint32_t> {
+  using Type = Uint;
+};
+
+/// kLanes integers at from.
+template <class T>
+[[gnu::always_inline]] inline typename LanesOf<T>::Type LoadInt(const T* from) {
+  typename LanesOf<T>::Type value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+/// Stores the low bits of kLanes integers at to.
+template <class T>
+[[gnu::always_inline]] inline void StoreInt(T* to, Int value) {
+  const auto narrow = __builtin_convertvector(value, typename LanesOf<T>::Type);
+  std::memcpy(to, &narrow, sizeof(narrow));
+}
+
 namespace detail {
 
-/// to[i] = f(from[i]...) for kLanes elements, computed in float.
+/// to[i] = f(from[i]...) for kLanes elements. Integers are loaded as floats: with 16 bits or less
+/// exactly. f yields lanes of To: floats, or integers whose low bits are stored.
 template <class F, class To, class... From>
-inline void MapLanes(const F& f, To* to, const From*... from) {
-  StoreFloat(to, f(LoadFloat(from)...));
+[[gnu::always_inline]] inline void MapLanes(const F& f, To* to, const From*... from) {
+  const auto load = [](auto* at) {
+    using T = std::remove_cv_t<std::remove_pointer_t<decltype(at)>>;
+    if constexpr (kIsFloatLane<T>)
+      return LoadFloat(at);
+    else
+      return __builtin_convertvector(LoadInt(at), Float);
+  };
+  if constexpr (kIsFloatLane<To>)
+    StoreFloat(to, f(load(from)...));
+  else
+    StoreInt(to, f(load(from)...));
 }
 
 /// A copy of count < kLanes elements with zeros behind them.
@@ -135,7 +221,7 @@ struct Padded {
 
 /// The same for the last count < kLanes elements: same code, same bits.
 template <class F, class To, class... From>
-inline void MapTail(const F& f, size_t count, To* to, const From*... from) {
+[[gnu::noinline]] void MapTail(const F& f, size_t count, To* to, const From*... from) {
   To result[kLanes];
   MapLanes(f, result, Padded<From>(from, count).lanes...);
   std::memcpy(static_cast<void*>(to), result, count * sizeof(To));
@@ -143,32 +229,26 @@ inline void MapTail(const F& f, size_t count, To* to, const From*... from) {
 
 }  // namespace detail
 
-/// to[i] = f(from[i]...) for i < count. f works on scalars and on Float; to may equal a source.
-/// 16-bit floats are computed in float and rounded once.
+/// to[i] = f(from[i]...) for i < count, in lanes. to may equal a source of the same element size.
+template <class F, class To, class... From>
+inline void MapInLanes(const F& f, size_t count, To* to, const From*... from) {
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) detail::MapLanes(f, to + i, from + i...);
+  if (i < count) detail::MapTail(f, count - i, to + i, from + i...);
+}
+
+/// to[i] = f(from[i]...) for i < count. f works on Float where all elements are floats of at most
+/// 32 bits, else on scalars; to may equal a source. 16-bit floats are computed in float and rounded
+/// once.
 template <class F, class To, class... From>
 inline void Map(const F& f, size_t count, To* to, const From*... from) {
-  if constexpr (kIsHalf<To> || (kIsHalf<From> || ...)) {
-    size_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) detail::MapLanes(f, to + i, from + i...);
-    if (i < count) detail::MapTail(f, count - i, to + i, from + i...);
+  if constexpr (kIsFloatLane<To> && (kIsFloatLane<From> && ...)) {
+    MapInLanes(f, count, to, from...);
   } else {
 #pragma GCC ivdep
     for (size_t i = 0; i < count; ++i) to[i] = f(from[i]...);
   }
 }
-
-struct Add {
-  template <class T>
-  T operator()(T a, T b) const {
-    // Integers wrap, as on the chip; in C++ only unsigned ones may.
-    if constexpr (std::is_integral_v<T>) {
-      using U = std::make_unsigned_t<T>;
-      return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-    } else {
-      return a + b;
-    }
-  }
-};
 
 struct Identity {
   template <class T>

@@ -7,6 +7,8 @@
 #include "pto/instr/elementwise.hpp"
 #include "pto/instr/memory.hpp"
 #include "pto/instr/reduce.hpp"
+#include "pto/instr/scalar.hpp"
+#include "pto/instr/unary.hpp"
 #include "pto/sync.hpp"
 #include "pto/tile.hpp"
 #include "pto/types.hpp"

@@ -1,40 +1,132 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "npu/simd.hpp"
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include "npu/simd_ops.hpp"
 #include "pto/check.hpp"
 #include "pto/layout.hpp"
 
 namespace pto {
 
+/// Precision that a kernel asks for as first template argument; the results here are the same.
+enum class DivAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
+
 namespace detail {
 
-/// dst[i, j] = f(src[i, j]...) over the valid region of dst, run by run; a dense region counts as
-/// one run.
+inline constexpr uint32_t kInts8To32 = kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32;
+inline constexpr uint32_t kAllInts = kInts8To32 | kInt64 | kUint64;
+inline constexpr TypeRule kArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
+                                         kAllInts | kHalf | kBfloat16 | kFloat};
+inline constexpr TypeRule kProduct = {kArithmetic.a3, kArithmetic.a5 & ~(kInt8 | kUint8)};
+inline constexpr TypeRule kQuotient = {kHalf | kFloat,
+                                       (kAllInts & ~(kInt8 | kUint8)) | kHalf | kFloat};
+inline constexpr TypeRule kBitwise = {kInts8To32, kInts8To32};
+inline constexpr TypeRule kShift = {kInts8To32, kAllInts};
+
+/// One operand of a loop over lines: the first element, and the distance between lines in elements.
+template <class T>
+struct Pitched {
+  T* data;
+  size_t pitch;
+};
+
+/// to[line][i] = f(from[line][i]...). Depends on the element types alone, so that tiles of any
+/// extent share it.
+template <class F, class To, class... From>
+[[gnu::noinline]] void MapLines(const F& f, size_t lines, size_t length, Pitched<To> to,
+                                Pitched<From>... from) {
+  if (to.pitch == length && ((from.pitch == length) && ...)) {  // no gaps between the lines
+    length *= lines;
+    lines = 1;
+  }
+  for (size_t line = 0; line < lines; ++line) {
+    npu::simd::Map(f, length, to.data + line * to.pitch, from.data + line * from.pitch...);
+  }
+}
+
+/// dst[i, j] = f(src[i, j]...) over the valid region, run by run.
 template <class F, class Dst, class... Src>
 inline void MapTiles(const F& f, const Dst& dst, const Src&... src) {
   const auto to = LinesOf(dst);
+  // With checks off regions may differ.
+  const size_t count = std::min({to.count, LinesOf(src).count...});
+  const size_t length = std::min({to.length, LinesOf(src).length...});
   if constexpr (!Dst::isBoxedLayout) {
     static_assert(((!Src::isBoxedLayout && Src::isRowMajor == Dst::isRowMajor) && ...),
                   "expected tiles of one layout");
-    if (to.length == Order<Dst>::kLength && ((to.length == Order<Src>::kLength) && ...)) {
-      npu::simd::Map(f, to.length * to.count, to.data, LinesOf(src).data...);
-      return;
-    }
+    MapLines(f, count, length, Pitched<typename Dst::DType>{to.data, Order<Dst>::kLength},
+             Pitched<typename Src::DType>{src.data(), Order<Src>::kLength}...);
   } else {
     static_assert(((Src::BFractal == Dst::BFractal && Src::SFractal == Dst::SFractal &&
                     Order<Src>::kRun == Order<Dst>::kRun) &&
                    ...),
                   "expected tiles of one layout");
+    for (size_t line = 0; line < count; ++line) {
+      for (size_t at = 0; at < length; at += Order<Dst>::kRun) {
+        npu::simd::Map(f, std::min(Order<Dst>::kRun, length - at), to(line, at),
+                       LinesOf(src)(line, at)...);
+      }
+    }
   }
-  to.ForEachRun([&](size_t line, size_t at, size_t count) {
-    npu::simd::Map(f, count, to(line, at), LinesOf(src)(line, at)...);
-  });
+}
+
+/// True if some generation computes rule on elements of type T; double goes where float does.
+template <class T>
+constexpr bool IsComputed(TypeRule rule) {
+  const uint32_t types = rule.a3 | rule.a5;
+  return (kTypeBit<T> & types) != 0 || (std::is_same_v<T, double> && (types & kFloat) != 0);
+}
+
+/// Says which rule of an element-wise instruction its tiles, dst first, do not keep.
+NPU_ONE_BODY(NPU_RAISES void RaiseElementwise(const npu::Core& core, const char* name,
+                                              uint32_t allowed, bool type_is_good,
+                                              const TileFacts* tiles, int count)) {
+  constexpr const char* kNames[] = {"dst", "src0", "src1"};
+  if (!type_is_good) RaiseType(core, name, allowed, tiles[0].dtype);
+  for (int i = 0; i < count; ++i) {
+    const char* operand = count == 2 && i == 1 ? "src" : kNames[i];
+    if (tiles[i].data == nullptr || !tiles[i].ValidRegionFits()) RaiseTile(name, operand, tiles[i]);
+    if (tiles[i].valid_rows == tiles[0].valid_rows && tiles[i].valid_cols == tiles[0].valid_cols)
+      continue;
+    RaiseValidShape(name, operand, tiles[0].valid_rows, tiles[0].valid_cols, tiles[i].valid_rows,
+                    tiles[i].valid_cols);
+  }
+  __builtin_unreachable();
+}
+
+/// Faults unless elements of type T and the tiles are what an element-wise instruction takes. One
+/// condition, one cold call: kernels consist of these.
+template <class T, class Dst, class... Src>
+inline void CheckElementwise(const npu::Core& core, const char* name, TypeRule rule, const Dst& dst,
+                             const Src&... src) {
+  static_assert(Dst::Loc == TileType::Vec && ((Src::Loc == TileType::Vec) && ...),
+                "expected Vec tiles");
+  const auto fits = [](const auto& tile) {
+    using TileT = std::decay_t<decltype(tile)>;
+    return static_cast<unsigned>(tile.GetValidRow()) <= TileT::Rows &&
+           static_cast<unsigned>(tile.GetValidCol()) <= TileT::Cols;
+  };
+  [[maybe_unused]] const auto same = [&](const auto& tile) {
+    return tile.GetValidRow() == dst.GetValidRow() && tile.GetValidCol() == dst.GetValidCol();
+  };
+  const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
+  const bool type_is_good =
+      IsComputed<T>(rule) && ((kTypeBit<T> & allowed) != 0 || !core.check_limits ||
+                              (std::is_same_v<T, double> && core.allow_float64));
+  const bool good = type_is_good && dst.data() != nullptr && ((src.data() != nullptr) && ...) &&
+                    (!core.check_limits || (fits(dst) && (fits(src) && ...) && (same(src) && ...)));
+  if (__builtin_expect(good, 1)) return;
+  const TileFacts tiles[] = {TileFacts(dst), TileFacts(src)...};
+  RaiseElementwise(core, name, allowed, type_is_good, tiles, 1 + sizeof...(Src));
 }
 
 /// An element-wise instruction of pipe V on tiles of one element type.
-template <class F, class Dst, class... Src>
-[[gnu::noinline]] void Elementwise(const char* name, TypeRule rule, F f, Dst& dst, Src&... src) {
+template <const TypeRule& kRule, class F, class Dst, class... Src>
+[[gnu::noinline]] void Elementwise(const char* name, F f, Dst& dst, Src&... src) {
   using T = typename Dst::DType;
   static_assert((std::is_same_v<T, typename Src::DType> && ...),
                 "expected tiles of one element type");
@@ -45,21 +137,10 @@ template <class F, class Dst, class... Src>
   };
   npu::Issue(name, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckType<T>(core, name, rule);
-    CheckTile(core, name, "dst", dst);
-    [[maybe_unused]] int operand = 0;
-    [[maybe_unused]] constexpr const char* kNames[] = {"src0", "src1", "src2"};
-    ((CheckTile(core, name, kNames[operand], src),
-      CheckSameValidShape(core, name, kNames[operand], dst, src), ++operand),
-     ...);
-    MapTiles(f, dst, src...);
+    CheckElementwise<T>(core, name, kRule, dst, src...);
+    if constexpr (IsComputed<T>(kRule)) MapTiles(f, dst, src...);
   });
 }
-
-inline constexpr uint32_t kAllInts =
-    kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32 | kInt64 | kUint64;
-inline constexpr TypeRule kArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
-                                         kAllInts | kHalf | kBfloat16 | kFloat};
 
 }  // namespace detail
 
@@ -71,23 +152,137 @@ template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TADD(Dst& dst, Src0& src0, Src1& src1,
                                                Events&... events) {
   (events.Wait(), ...);
-  detail::Elementwise("TADD", detail::kArithmetic, npu::simd::Add{}, dst, src0, src1);
+  detail::Elementwise<detail::kArithmetic>("TADD", npu::simd::Add{}, dst, src0, src1);
   npu::KeepCallSite();
   return {};
 }
 
-/// dst[i, j] = scalar over the valid region of dst.
-///   dst  Vec tile of 8, 16 or 32-bit elements
-/// Pipe V. Source: PTO ISA, TEXPANDS.
-template <class Dst, class... Events>
-[[gnu::always_inline]] inline RecordEvent TEXPANDS(Dst& dst, typename Dst::DType scalar,
-                                                   Events&... events) {
-  constexpr uint32_t kUpTo32 = detail::kInt8 | detail::kUint8 | detail::kInt16 | detail::kUint16 |
-                               detail::kInt32 | detail::kUint32 | detail::kHalf |
-                               detail::kBfloat16 | detail::kFloat;
+/// dst[i, j] = src0[i, j] - src1[i, j], rounded once to the element type; integers wrap.
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. A2/A3: half, float, int16, int32;
+///                    A5 also bfloat16 and the other integers.
+/// Pipe V. Source: PTO ISA, TSUB.
+template <class Dst, class Src0, class Src1, class... Events>
+[[gnu::always_inline]] inline RecordEvent TSUB(Dst& dst, Src0& src0, Src1& src1,
+                                               Events&... events) {
   (events.Wait(), ...);
-  detail::Elementwise("TEXPANDS", {kUpTo32, kUpTo32},
-                      npu::simd::Constant<typename Dst::DType>{scalar}, dst);
+  detail::Elementwise<detail::kArithmetic>("TSUB", npu::simd::Sub{}, dst, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = src0[i, j] * src1[i, j], rounded once to the element type; integers wrap.
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. A2/A3: half, float, int16, int32;
+///                    A5 also bfloat16 and the other integers of 16 bits and more.
+/// Pipe V. Source: PTO ISA, TMUL.
+template <class Dst, class Src0, class Src1, class... Events>
+[[gnu::always_inline]] inline RecordEvent TMUL(Dst& dst, Src0& src0, Src1& src1,
+                                               Events&... events) {
+  (events.Wait(), ...);
+  detail::Elementwise<detail::kProduct>("TMUL", npu::simd::Mul{}, dst, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = src0[i, j] / src1[i, j], rounded once to the element type; integers towards zero,
+/// and by zero to the nearest bound (0 / 0 = 0).
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. A2/A3: half, float; A5 also
+///                    integers of 16 bits and more.
+/// Pipe V. Source: PTO ISA, TDIV.
+template <auto kPrecision = DivAlgorithm::DEFAULT, class Dst, class Src0, class Src1,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TDIV(Dst& dst, Src0& src0, Src1& src1,
+                                               Events&... events) {
+  (events.Wait(), ...);
+  detail::Elementwise<detail::kQuotient>("TDIV", npu::simd::Div{}, dst, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = the greater of src0[i, j] and src1[i, j]; NaN if either is, src1's of two zeros.
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. A2/A3: half, float, int16, int32;
+///                    A5 also bfloat16 and the other integers.
+/// Pipe V. Source: PTO ISA, TMAX.
+template <class Dst, class Src0, class Src1, class... Events>
+[[gnu::always_inline]] inline RecordEvent TMAX(Dst& dst, Src0& src0, Src1& src1,
+                                               Events&... events) {
+  (events.Wait(), ...);
+  detail::Elementwise<detail::kArithmetic>("TMAX", npu::simd::Max{}, dst, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = the lesser of src0[i, j] and src1[i, j]; NaN if either is, src1's of two zeros.
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. A2/A3: half, float, int16, int32;
+///                    A5 also bfloat16 and the other integers.
+/// Pipe V. Source: PTO ISA, TMIN.
+template <class Dst, class Src0, class Src1, class... Events>
+[[gnu::always_inline]] inline RecordEvent TMIN(Dst& dst, Src0& src0, Src1& src1,
+                                               Events&... events) {
+  (events.Wait(), ...);
+  detail::Elementwise<detail::kArithmetic>("TMIN", npu::simd::Min{}, dst, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = src0[i, j] & src1[i, j].
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. Integers of 8, 16 and 32 bits.
+/// Pipe V. Source: PTO ISA, TAND.
+template <class Dst, class Src0, class Src1, class... Events>
+[[gnu::always_inline]] inline RecordEvent TAND(Dst& dst, Src0& src0, Src1& src1,
+                                               Events&... events) {
+  (events.Wait(), ...);
+  detail::Elementwise<detail::kBitwise>("TAND", npu::simd::And{}, dst, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = src0[i, j] | src1[i, j].
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. Integers of 8, 16 and 32 bits.
+/// Pipe V. Source: PTO ISA, TOR.
+template <class Dst, class Src0, class Src1, class... Events>
+[[gnu::always_inline]] inline RecordEvent TOR(Dst& dst, Src0& src0, Src1& src1, Events&... events) {
+  (events.Wait(), ...);
+  detail::Elementwise<detail::kBitwise>("TOR", npu::simd::Or{}, dst, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = src0[i, j] ^ src1[i, j].
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. Integers of 8, 16 and 32 bits.
+///   tmp              scratch tile that the chip needs; not touched here
+/// Pipe V. Source: PTO ISA, TXOR.
+template <class Dst, class Src0, class Src1, class Tmp, class... Events>
+[[gnu::always_inline]] inline RecordEvent TXOR(Dst& dst, Src0& src0, Src1& src1, Tmp&,
+                                               Events&... events) {
+  (events.Wait(), ...);
+  detail::Elementwise<detail::kBitwise>("TXOR", npu::simd::Xor{}, dst, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = src0[i, j] << src1[i, j]; a count of the width or more, or below 0, gives 0.
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. Integers of 8, 16 and 32 bits; A5
+///   also 64.
+/// Pipe V. Source: PTO ISA, TSHL.
+template <class Dst, class Src0, class Src1, class... Events>
+[[gnu::always_inline]] inline RecordEvent TSHL(Dst& dst, Src0& src0, Src1& src1,
+                                               Events&... events) {
+  (events.Wait(), ...);
+  detail::Elementwise<detail::kShift>("TSHL", npu::simd::Shl{}, dst, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = src0[i, j] >> src1[i, j], filled with the sign of signed types; a count of the width
+/// or more, or below 0, leaves the fill alone.
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. Integers of 8, 16 and 32 bits; A5
+///   also 64.
+/// Pipe V. Source: PTO ISA, TSHR.
+template <class Dst, class Src0, class Src1, class... Events>
+[[gnu::always_inline]] inline RecordEvent TSHR(Dst& dst, Src0& src0, Src1& src1,
+                                               Events&... events) {
+  (events.Wait(), ...);
+  detail::Elementwise<detail::kShift>("TSHR", npu::simd::Shr{}, dst, src0, src1);
   npu::KeepCallSite();
   return {};
 }
