@@ -84,6 +84,13 @@ void LaunchScheduler::Reset(const Launch& launch, InstructionObserver* observer)
   polling_ = {};
   blocked_.clear();
   flags_.Reset(shape_);
+  cores_per_block_ = shape_.cores_per_block();
+  args_ = launch.args.data();
+  const auto entry = [](const npuKernelPass* pass) {
+    return pass != nullptr ? pass->run : nullptr;
+  };
+  passes_[static_cast<int>(CoreType::kVector)] = entry(launch.kernel->vector);
+  passes_[static_cast<int>(CoreType::kCube)] = entry(launch.kernel->cube);
   for (Barrier& barrier : barriers_) barrier = {};
   for (int type = 0; type < 2; ++type) live_[type] = ended_[type] = 0;
 }
@@ -103,38 +110,50 @@ void LaunchScheduler::RunFiber(void* scheduler) {
 }
 
 void LaunchScheduler::RunTasks() {
-  while (ready_.empty() && CanStart()) RunTask();
+  while (ready_.empty() && CanStart()) {
+    CoreSlot* slot = TakeSlot();
+    if (slot == nullptr) return;
+    do {
+      StartTask(*slot);
+      RunPass(*slot);
+      EndTask(*slot);
+    } while (ready_.empty() && !stopped_ && next_block_ != shape_.blocks &&
+             NextType() == slot->core.type);
+    GiveSlot(*slot);
+  }
 }
 
-void LaunchScheduler::RunTask() {
+CoreSlot* LaunchScheduler::TakeSlot() {
   CoreSlot* slot = nullptr;
   try {
     slot = cores_.Take(NextType(), *arch_);
   } catch (const std::bad_alloc&) {
-    return Stop(NPU_ERROR_OUT_OF_MEMORY, std::string(launch_->kernel->name) +
-                                             ": expected memory of the host for a core, got none");
+    Stop(NPU_ERROR_OUT_OF_MEMORY,
+         std::string(launch_->kernel->name) + ": expected memory of the host for a core, got none");
+    return nullptr;
   }
-  Bind(*slot);
-  RunPass(*slot);
-  End(*slot);
+  if (slot->launch != serial_) DescribeLaunch(*slot);
+  slot->fiber = running_;
+  slot->aborts = 0;
+  ++live_[static_cast<int>(slot->core.type)];
+  *current_core_ = &slot->core;
+  return slot;
 }
 
-void LaunchScheduler::Bind(CoreSlot& slot) {
-  Core& core = slot.core;
-  if (slot.launch != serial_) DescribeLaunch(slot);
-  core.block_idx = next_block_;
-  core.sub_block_id = next_index_ > 1 ? next_index_ - 1 : 0;
-  slot.fiber = running_;
-  slot.task = next_task_;
-  slot.polled_at = 0;
-  slot.aborts = 0;
-  ++live_[static_cast<int>(core.type)];
-  ++next_task_;
-  if (++next_index_ == shape_.cores_per_block()) {
+void LaunchScheduler::GiveSlot(CoreSlot& slot) {
+  --live_[static_cast<int>(slot.core.type)];
+  *current_core_ = nullptr;
+  cores_.Give(&slot);
+}
+
+void LaunchScheduler::StartTask(CoreSlot& slot) {
+  slot.core.block_idx = next_block_;
+  slot.core.sub_block_id = next_index_ > 1 ? next_index_ - 1 : 0;
+  slot.task = next_task_++;
+  if (++next_index_ == cores_per_block_) {
     next_index_ = 0;
     ++next_block_;
   }
-  *current_core_ = &core;
 }
 
 void LaunchScheduler::DescribeLaunch(CoreSlot& slot) {
@@ -150,10 +169,8 @@ void LaunchScheduler::DescribeLaunch(CoreSlot& slot) {
 }
 
 void LaunchScheduler::RunPass(CoreSlot& slot) {
-  const npuKernelPass* pass =
-      slot.core.type == CoreType::kCube ? launch_->kernel->cube : launch_->kernel->vector;
   try {
-    pass->run(launch_->args.data());
+    passes_[static_cast<int>(slot.core.type)](args_);
     if (observer_ != nullptr) observer_->OnKernelEnd(slot.core);
     if (--tasks_until_poll_ == 0) [[unlikely]] {
       tasks_until_poll_ = kTasksPerPoll;
@@ -171,27 +188,17 @@ void LaunchScheduler::RunPass(CoreSlot& slot) {
   }
 }
 
-void LaunchScheduler::End(CoreSlot& slot) {
+void LaunchScheduler::EndTask(CoreSlot& slot) {
   Core& core = slot.core;
-  const CoreType type = core.type;
-  const int index = static_cast<int>(type);
-  *current_core_ = nullptr;
   if (core.instruction != 0) {
     std::memset(core.flags, 0, sizeof(core.flags));
-    std::memset(core.next_event_id, 0, sizeof(core.next_event_id));
+    core.instruction = 0;
+    slot.polled_at = 0;
   }
-  core.instruction = 0;
-  --live_[index];
-  ++ended_[index];
+  ++ended_[static_cast<int>(core.type)];
   ++progress_;
-  if (!blocked_.empty() && !stopped_) [[unlikely]] {
-    for (int group = 0; group < kSyncGroups; ++group) {
-      if (barriers_[group].arrived == 0 || !InGroup(type, static_cast<SyncGroup>(group))) continue;
-      StopDeadlocked("block " + std::to_string(core.block_idx) + " has ended without SYNCALL");
-      break;
-    }
-  }
-  cores_.Give(&slot);
+  if (!blocked_.empty() && !stopped_) [[unlikely]]
+    StopIfAwaited(core);
 }
 
 Fiber* LaunchScheduler::IdleFiber() {

@@ -57,12 +57,14 @@ class LaunchScheduler final : public CoreScheduler {
     return live_[type] < core_limit_[type];
   }
   void RunTasks();
-  void RunTask();
   void RunPass(CoreSlot& slot);
-  /// Makes slot the next task.
-  void Bind(CoreSlot& slot);
+  /// A core for the next task, and for those of its kind behind it; null when the host has no
+  /// memory.
+  CoreSlot* TakeSlot();
+  void GiveSlot(CoreSlot& slot);
   void DescribeLaunch(CoreSlot& slot);
-  void End(CoreSlot& slot);
+  void StartTask(CoreSlot& slot);
+  void EndTask(CoreSlot& slot);
 
   /// The fiber to run next: a core that may go on, a new block, a core that polls. Null when there
   /// is none.
@@ -80,6 +82,8 @@ class LaunchScheduler final : public CoreScheduler {
 
   /// Ends the launch: every suspended core is resumed to unwind.
   void Stop(npuError_t code, std::string message);
+  /// Stops when cores wait at a SYNCALL that core, which has ended, cannot reach any more.
+  void StopIfAwaited(const Core& core);
   void StopDeadlocked(const std::string& reason);
   /// Unwinds the core if the launch has stopped. True when it has and an exception is on its way
   /// already: the call comes from a destructor, which must not throw, and has to return at once.
@@ -100,8 +104,11 @@ class LaunchScheduler final : public CoreScheduler {
   InstructionObserver* observer_ = nullptr;
   LaunchShape shape_;
   const Arch* arch_ = nullptr;
-  uint32_t core_limit_[2] = {};  // by CoreType
+  uint32_t core_limit_[2] = {};          // by CoreType
+  void (*passes_[2])(const void*) = {};  // by CoreType
+  const void* args_ = nullptr;
   uint64_t serial_ = 0;
+  uint32_t cores_per_block_ = 1;
   bool check_limits_ = true;
   uint32_t next_task_ = 0;
   uint32_t next_block_ = 0;  // of next_task_

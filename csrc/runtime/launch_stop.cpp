@@ -156,9 +156,19 @@ std::string LaunchScheduler::Describe(const CoreSlot& slot) const {
   return text.str();
 }
 
+void LaunchScheduler::StopIfAwaited(const Core& core) {
+  for (int group = 0; group < kSyncGroups; ++group) {
+    if (barriers_[group].arrived == 0 || !InGroup(core.type, static_cast<SyncGroup>(group)))
+      continue;
+    StopDeadlocked("block " + std::to_string(core.block_idx) + " has ended without SYNCALL");
+    return;
+  }
+}
+
 void LaunchScheduler::Abandon(CoreSlot& slot) {
   abandoned_fibers_.push_back(running_);
-  End(slot);
+  EndTask(slot);
+  GiveSlot(slot);
   Fiber* next = Next();
   SwitchTo(next != nullptr ? *next : main_);
   std::abort();  // nobody resumes an abandoned fiber

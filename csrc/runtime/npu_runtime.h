@@ -122,7 +122,8 @@ NPU_API npuError_t npuGetLaunchCount(const char* name, uint64_t* launches);
 
 /* --- interrupts and counting ----------------------------------------------------------------------------------- */
 
-/** callback is polled by threads that run or await work, at most every 50 ms; non-zero stops the work. NULL: none. */
+/** callback is polled by callers' threads that run or await work, each at most every 50 ms; non-zero stops the work,
+ *  also when it runs in the background. It must not call functions of this file that wait. NULL: none. */
 NPU_API npuError_t npuSetInterruptCallback(int (*callback)(void));
 
 /** Starts or stops counting executed instructions by name, in all launches of the process. Starting clears. */
