@@ -10,8 +10,8 @@ from op_extension import _load
 
 _load.load()
 
-from op_extension import check, ops  # noqa: E402  (they need the library)
+from op_extension import check, errors, kernel, ops  # noqa: E402  (they need the library)
 from op_extension._load import include_path, library_path  # noqa: E402
 from op_extension._version import __version__  # noqa: E402
 
-__all__ = ["__version__", "check", "include_path", "library_path", "ops"]
+__all__ = ["__version__", "check", "errors", "include_path", "kernel", "library_path", "ops"]

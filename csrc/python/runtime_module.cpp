@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "npu_runtime.h"
+#include "python/kernel.h"
 
 namespace {
 
@@ -33,9 +34,44 @@ std::pair<uint64_t, uint64_t> InstructionCount(const std::string& name) {
   return {executions, elements};
 }
 
+/// Best level of kernels that this machine runs; "" where there is one only.
+std::string IsaLevel() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+  return "x86-64-v2";
+#else
+  return "";
+#endif
+}
+
+void SetTensorAccess(pybind11::type tensor, uintptr_t interface) {
+  auto& access = npu_python::TensorAccess::Get();
+  access.interface = reinterpret_cast<const npuTensorInterface*>(interface);
+  access.type = reinterpret_cast<PyTypeObject*>(tensor.release().ptr());  // for good
+}
+
+void DefineKernel(pybind11::module_& module) {
+  namespace py = pybind11;
+  using npu_python::Kernel;
+  module.def("isa_level", &IsaLevel, "Best instruction set level of this machine.");
+  module.def("set_tensor_access", &SetTensorAccess, py::arg("tensor_type"), py::arg("interface"),
+             "Tells what a tensor is, and where npuTensorInterface lies.");
+  py::class_<Kernel>(module, "Kernel", "A compiled kernel.")
+      .def(py::init<const std::string&, const std::string&, const std::string&, bool>(),
+           py::arg("name"), py::arg("vector_library"), py::arg("cube_library"),
+           py::arg("accept_strided"))
+      .def("signature", &Kernel::Signature,
+           "(type, kind, bytes, is_pointer, is_const) of each parameter.")
+      .def("launch", &Kernel::Launch, py::arg("block_dim"), py::arg("stream"), py::arg("flags"),
+           py::arg("args"),
+           "Launches; False when an argument for a pointer is neither a tensor nor None.");
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_runtime, module) {
+  DefineKernel(module);
   module.doc() = "The emulated device's C interface (npu_runtime.h).";
   module.def("soc_name", &SocName, "Name of the emulated system on chip.");
   module.def("launch_count", &LaunchCount, pybind11::arg("kernel"),

@@ -10,10 +10,12 @@
 
 namespace npu_backend {
 
-/// Bytes that launches hold which have not run yet; a tensor that several of them name counts several times.
+/// Bytes that launches hold which have not run yet; a tensor that several of them name counts
+/// several times.
 size_t QueuedBytes() noexcept;
 
-/// Enqueues config on its stream. The launch owns the memory of the npu tensors among tensors until it has run.
+/// Enqueues config on its stream. The launch owns the memory of the npu tensors among tensors until
+/// it has run.
 void LaunchHolding(npuLaunchConfig& config, c10::ArrayRef<at::Tensor> tensors);
 
 /// Launches config, on the default stream of device 0 unless it names one, and waits for it.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a caller without torch needs to launch kernels on tensors: op_extension._runtime gets the table from Python.
- * A tensor is the address of its at::TensorImpl, which the caller keeps alive during the call.
+ * What a caller without torch needs to launch kernels on tensors: op_extension._runtime gets the
+ * table from Python. A tensor is the address of its at::TensorImpl, which the caller keeps alive
+ * during the call.
  */
 #pragma once
 
@@ -30,9 +31,10 @@ typedef struct npuTensorInterface {
   /* Both return 0, or -1 with a sentence from message(). None throws. */
   int (*describe)(void* tensor, npuTensorFacts* facts);
   /*
-   * Launches config->kernel with config->args on config->stream, or on the current stream of device where it is NULL.
-   *   device  as in the facts; with NPU_TENSOR_ON_CPU the kernel has run when the call returns
-   *   The launch owns the memory of the tensors until it has run. release and owner of config are not used.
+   * Launches config->kernel with config->args on config->stream, or on the current stream of device
+   * where it is NULL. device  as in the facts; with NPU_TENSOR_ON_CPU the kernel has run when the
+   * call returns The launch owns the memory of the tensors until it has run. release and owner of
+   * config are not used.
    */
   int (*launch)(const npuLaunchConfig* config, int32_t device, void* const* tensors, size_t count);
   const char* (*message)(void);

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/arguments.h"
+
+#include <cstring>
+#include <string_view>
+
+namespace npu_python {
+namespace {
+
+namespace py = pybind11;
+
+/// "Tiling" out of "... [with T = Tiling]" and "... [with T = Tiling; size_t = ...]".
+std::string Spelled(const char* spelling) {
+  const std::string_view text(spelling);
+  const size_t begin = text.rfind("T = ");
+  if (begin == std::string_view::npos) return "an unknown type";
+  const size_t end = text.find_first_of(";]", begin);
+  return std::string(text.substr(begin + 4, end - begin - 4));
+}
+
+std::string ScalarName(const npuParameter& parameter) {
+  const std::string bits = std::to_string(parameter.bytes * 8);
+  switch (parameter.kind) {
+    case NPU_TYPE_BOOL:
+      return "bool";
+    case NPU_TYPE_INT:
+      return "int" + bits + "_t";
+    case NPU_TYPE_UINT:
+      return "uint" + bits + "_t";
+    case NPU_TYPE_FLOAT:
+      return parameter.bytes == 2 ? "half" : parameter.bytes == 4 ? "float" : "double";
+    case NPU_TYPE_BFLOAT16:
+      return "bfloat16_t";
+    default:
+      return parameter.bytes == 0 ? "void" : Spelled(parameter.spelling);
+  }
+}
+
+/// Bytes of any kind may stand behind GM_ADDR (uint8_t*), void* and pointers to structs.
+bool TakesAnyElement(const npuParameter& parameter) {
+  return parameter.kind == NPU_TYPE_OTHER ||
+         (parameter.kind == NPU_TYPE_UINT && parameter.bytes == 1);
+}
+
+/// torch computes little with unsigned elements: signed ones of the same size pass for them.
+bool TakesElement(const npuParameter& parameter, const npuTensorFacts& facts) {
+  if (TakesAnyElement(parameter)) return true;
+  if (parameter.bytes != facts.element_bytes) return false;
+  return parameter.kind == facts.kind ||
+         (parameter.kind == NPU_TYPE_UINT && facts.kind == NPU_TYPE_INT);
+}
+
+std::string DtypeFor(const npuParameter& parameter) {
+  const char* const kInts[] = {"", "Char", "Short", "", "Int", "", "", "", "Long"};
+  switch (parameter.kind) {
+    case NPU_TYPE_BOOL:
+      return "Bool";
+    case NPU_TYPE_INT:
+      return kInts[parameter.bytes];
+    case NPU_TYPE_UINT:
+      return "UInt" + std::to_string(parameter.bytes * 8) + " or " + kInts[parameter.bytes];
+    case NPU_TYPE_BFLOAT16:
+      return "BFloat16";
+    default:
+      return parameter.bytes == 2 ? "Half" : parameter.bytes == 4 ? "Float" : "Double";
+  }
+}
+
+std::string DeviceName(int32_t device) {
+  return device == NPU_TENSOR_ON_CPU ? "cpu" : "npu:" + std::to_string(device);
+}
+
+std::string Show(py::handle value) {
+  return std::string(py::str(py::type::handle_of(value).attr("__name__"))) + " " +
+         std::string(py::repr(value)).substr(0, 80);
+}
+
+}  // namespace
+
+std::string TypeName(const npuParameter& parameter) {
+  return (parameter.is_pointer && parameter.is_const ? "const " : "") + ScalarName(parameter) +
+         (parameter.is_pointer ? "*" : "");
+}
+
+Arguments::Arguments(const std::string& kernel, const npuSignature& signature, bool accept_strided)
+    : kernel_(kernel), signature_(signature), accept_strided_(accept_strided) {
+  size_t end = 0;
+  for (size_t i = 0; i < signature.count; ++i) {
+    const npuParameter& last = signature.parameters[i];
+    end = last.offset + (last.is_pointer ? sizeof(void*) : last.bytes);
+  }
+  bytes_.resize(end);
+}
+
+std::string Arguments::Where(size_t index) const {
+  return kernel_ + ": argument " + std::to_string(index) + " (" +
+         TypeName(signature_.parameters[index]) + "): expected ";
+}
+
+void Arguments::RaiseType(size_t index, const std::string& expected, py::handle got) const {
+  throw py::type_error(Where(index) + expected + ", got " + Show(got));
+}
+
+bool Arguments::Pack(const py::tuple& args) {
+  if (args.size() != signature_.count) {
+    throw py::type_error(kernel_ + ": expected " + std::to_string(signature_.count) +
+                         " arguments, got " + std::to_string(args.size()));
+  }
+  for (size_t i = 0; i < signature_.count; ++i) {
+    const py::handle value = PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i));
+    if (!signature_.parameters[i].is_pointer) {
+      PackScalar(i, value);
+    } else if (value.is_none()) {
+      std::memset(bytes_.data() + signature_.parameters[i].offset, 0, sizeof(void*));
+    } else if (TensorAccess::Get().type &&
+               PyObject_TypeCheck(value.ptr(), TensorAccess::Get().type)) {
+      PackTensor(i, value);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Arguments::PackTensor(size_t index, py::handle tensor) {
+  static PyObject* const address_name = PyUnicode_InternFromString("_cdata");
+  const auto address =
+      py::reinterpret_steal<py::object>(PyObject_GetAttr(tensor.ptr(), address_name));
+  if (!address) throw py::error_already_set();
+  void* const impl = PyLong_AsVoidPtr(address.ptr());
+  if (impl == nullptr && PyErr_Occurred()) throw py::error_already_set();
+  npuTensorFacts facts = {};
+  const npuTensorInterface& interface = *TensorAccess::Get().interface;
+  if (interface.describe(impl, &facts) != 0) {
+    throw py::type_error(Where(index) + "a tensor with memory, got: " + interface.message());
+  }
+  CheckFacts(index, facts);
+  std::memcpy(bytes_.data() + signature_.parameters[index].offset, &facts.data, sizeof(void*));
+  tensors_.push_back(impl);
+}
+
+void Arguments::CheckFacts(size_t index, const npuTensorFacts& facts) {
+  const npuParameter& parameter = signature_.parameters[index];
+  if (facts.device == NPU_TENSOR_ELSEWHERE) {
+    throw py::value_error(Where(index) + "a tensor on npu or cpu, got one on another device");
+  }
+  if (!TakesElement(parameter, facts)) {
+    throw py::type_error(Where(index) + "a tensor of dtype " + DtypeFor(parameter) + ", got " +
+                         facts.dtype);
+  }
+  if (!facts.is_contiguous && !accept_strided_) {
+    throw py::value_error(
+        Where(index) + "a contiguous tensor (or strided=True in load), got one with other strides");
+  }
+  if (has_device_ && facts.device != device_) {
+    throw py::value_error(Where(index) + "a tensor on " + DeviceName(device_) +
+                          " (as the first one), got one on " + DeviceName(facts.device));
+  }
+  has_device_ = true;
+  device_ = facts.device;
+}
+
+void Arguments::PackScalar(size_t index, py::handle value) {
+  switch (signature_.parameters[index].kind) {
+    case NPU_TYPE_BOOL:
+    case NPU_TYPE_INT:
+    case NPU_TYPE_UINT:
+      return PackInteger(index, value);
+    case NPU_TYPE_FLOAT:
+    case NPU_TYPE_BFLOAT16:
+      return PackFloat(index, value);
+    default:
+      return PackBytes(index, value);
+  }
+}
+
+void Arguments::PackInteger(size_t index, py::handle value) {
+  const npuParameter& parameter = signature_.parameters[index];
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!number) {
+    PyErr_Clear();
+    RaiseType(index, "an integer", value);
+  }
+  const bool is_signed = parameter.kind == NPU_TYPE_INT;
+  const int bits = parameter.kind == NPU_TYPE_BOOL ? 1 : static_cast<int>(parameter.bytes) * 8;
+  const uint64_t highest = UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
+  int overflow = 0;
+  const long long small = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  uint64_t low_bytes = static_cast<uint64_t>(small);
+  bool fits =
+      overflow == 0 && (small >= 0 ? low_bytes <= highest
+                                   : is_signed && small >= -static_cast<int64_t>(highest) - 1);
+  if (overflow > 0 && !is_signed && bits == 64) {
+    low_bytes = PyLong_AsUnsignedLongLong(number.ptr());
+    fits = !PyErr_Occurred();
+    PyErr_Clear();
+  }
+  if (!fits) {
+    const std::string lowest = is_signed ? "-" + std::to_string(highest + 1) : "0";
+    throw py::value_error(Where(index) + "an integer from " + lowest + " to " +
+                          std::to_string(highest) + ", got " + std::string(py::str(number)));
+  }
+  std::memcpy(bytes_.data() + parameter.offset, &low_bytes, parameter.bytes);  // little-endian
+}
+
+void Arguments::PackFloat(size_t index, py::handle value) {
+  const npuParameter& parameter = signature_.parameters[index];
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1.0 && PyErr_Occurred()) {
+    PyErr_Clear();
+    RaiseType(index, "a number", value);
+  }
+  auto* to = reinterpret_cast<char*>(bytes_.data() + parameter.offset);
+  int error = 0;
+  if (parameter.kind == NPU_TYPE_BFLOAT16) {
+    uint32_t wide = 0;
+    error = PyFloat_Pack4(number, reinterpret_cast<char*>(&wide), 1);
+    if (number == number) wide += 0x7fff + (wide >> 16 & 1);
+    const auto bits = static_cast<uint16_t>(wide >> 16);
+    std::memcpy(to, &bits, sizeof(bits));
+  } else if (parameter.bytes == 2) {
+    error = PyFloat_Pack2(number, to, 1);
+  } else if (parameter.bytes == 4) {
+    error = PyFloat_Pack4(number, to, 1);
+  } else {
+    error = PyFloat_Pack8(number, to, 1);
+  }
+  if (error != 0) {
+    PyErr_Clear();
+    throw py::value_error(Where(index) + "a number within the range of " + TypeName(parameter) +
+                          ", got " + std::string(py::repr(value)));
+  }
+}
+
+void Arguments::PackBytes(size_t index, py::handle value) {
+  const npuParameter& parameter = signature_.parameters[index];
+  Py_buffer view;
+  if (PyObject_GetBuffer(value.ptr(), &view, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    RaiseType(index, std::to_string(parameter.bytes) + " bytes (bytes, ctypes.Structure)", value);
+  }
+  const auto size = static_cast<size_t>(view.len);
+  if (size == parameter.bytes) std::memcpy(bytes_.data() + parameter.offset, view.buf, size);
+  PyBuffer_Release(&view);
+  if (size != parameter.bytes) {
+    throw py::value_error(Where(index) + std::to_string(parameter.bytes) + " bytes, got " +
+                          std::to_string(size));
+  }
+}
+
+}  // namespace npu_python

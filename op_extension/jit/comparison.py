@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel beside a reference: where the first element differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+
+if TYPE_CHECKING:
+    from op_extension.kernel import Launcher
+
+_INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+class Comparison(NamedTuple):
+    """What :func:`compare` found. It is true when nothing differs, and its text is the sentence."""
+
+    equal: bool
+    differing: int
+    argument: int
+    index: tuple[int, ...]
+    tile: tuple[int, int] | None
+    row: int
+    column: int
+    got: float
+    expected: float
+    ulp: int | None
+
+    def __bool__(self) -> bool:
+        """Whether nothing differs."""
+        return self.equal
+
+    def __str__(self) -> str:
+        """One sentence."""
+        if self.equal:
+            return "no element differs"
+        place = f"tile {self.tile}, row {self.row}, column {self.column}, " if self.tile is not None else ""
+        distance = "" if self.ulp is None else f", {self.ulp} ulp apart"
+        return (
+            f"argument {self.argument}: first of {self.differing} differing elements at {place}index {self.index}: "
+            f"expected {self.expected!r}, got {self.got!r}{distance}"
+        )
+
+
+_EQUAL = Comparison(True, 0, -1, (), None, -1, -1, 0.0, 0.0, None)
+
+
+def compare(
+    launcher: Launcher,
+    reference: Callable[..., Any] | torch.Tensor | np.ndarray[Any, Any] | Sequence[Any],
+    *args: Any,
+    outputs: Sequence[int] | None = None,
+    tile: tuple[int, int] | None = None,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    max_ulp: int = 0,
+) -> Comparison:
+    """Runs a kernel and compares what it has written with a reference.
+
+    Args:
+        launcher: ``kernel[block_dim]``.
+        reference: what is expected, or a function that returns it when it is called with copies of args: one tensor or
+            array, or a sequence of them.
+        *args: arguments of the kernel.
+        outputs: which arguments are compared; the last tensors or arrays among args, as many as the reference has, when
+            None.
+        tile: rows and columns of a tile of the kernel; then the place also comes as tile (row, column of tiles), row and
+            column within the tile. A tensor counts as a matrix with its last dimension as columns.
+        rtol, atol: as in :func:`torch.isclose`.
+        max_ulp: distance that is accepted, in units of the last place of the output's dtype.
+
+    Returns:
+        The first difference in the order of memory; its text names tile, row, column, index, both values and their
+        distance. It is false when something differs. NaN equals NaN.
+
+    Raises:
+        ValueError: the reference has not as many results as there are outputs, or one of another shape.
+    """
+    expected = reference
+    if callable(reference):
+        expected = reference(*(_copy(arg) for arg in args))
+    wanted = list(expected) if isinstance(expected, (tuple, list)) else [expected]
+    launcher(*args)
+    tensors = [i for i, arg in enumerate(args) if isinstance(arg, (torch.Tensor, np.ndarray))]
+    chosen = list(outputs) if outputs is not None else tensors[-len(wanted) :]
+    if len(chosen) != len(wanted):
+        raise ValueError(f"kernel.compare: expected {len(chosen)} results of the reference, got {len(wanted)}")
+    for index, want in zip(chosen, wanted, strict=True):
+        found = _first_difference(index, _tensor(args[index]), _tensor(want), tile, rtol, atol, max_ulp)
+        if not found.equal:
+            return found
+    return _EQUAL
+
+
+def _copy(arg: Any) -> Any:
+    if isinstance(arg, torch.Tensor):
+        return arg.clone()
+    return arg.copy() if isinstance(arg, np.ndarray) else arg
+
+
+def _tensor(value: Any) -> torch.Tensor:
+    return torch.as_tensor(value).detach().cpu()
+
+
+def _ordered(values: torch.Tensor) -> torch.Tensor:
+    """Integers that neighbouring floating-point numbers differ by 1 in; both zeros are 0."""
+    bits = values.view(_INTEGERS[values.element_size()]).to(torch.int64)
+    lowest = -(1 << (8 * values.element_size() - 1))
+    return torch.where(bits < 0, lowest - bits, bits)
+
+
+def _first_difference(
+    argument: int,
+    got: torch.Tensor,
+    want: torch.Tensor,
+    tile: tuple[int, int] | None,
+    rtol: float,
+    atol: float,
+    max_ulp: int,
+) -> Comparison:
+    if got.shape != want.shape:
+        raise ValueError(
+            f"kernel.compare: expected a reference of shape {tuple(got.shape)} for argument {argument}, "
+            f"got {tuple(want.shape)}"
+        )
+    want = want.to(got.dtype).contiguous()
+    got = got.contiguous()
+    is_close = torch.isclose(got, want, rtol=rtol, atol=atol, equal_nan=got.is_floating_point())
+    distance = None
+    if got.is_floating_point():
+        distance = _ordered(got) - _ordered(want)
+        if max_ulp:
+            is_close |= (distance.abs() <= max_ulp) & ~got.isnan() & ~want.isnan()
+    wrong = (~is_close).reshape(-1).nonzero().reshape(-1)
+    if wrong.numel() == 0:
+        return _EQUAL
+    flat = int(wrong[0])
+    columns = got.shape[-1] if got.dim() else 1
+    row, column = divmod(flat, columns)
+    where = None
+    if tile is not None:
+        where = (row // tile[0], column // tile[1])
+        row, column = row % tile[0], column % tile[1]
+    ulp = None if distance is None else abs(int(distance.reshape(-1)[flat]))
+    return Comparison(
+        equal=False,
+        differing=wrong.numel(),
+        argument=argument,
+        index=tuple(int(i) for i in np.unravel_index(flat, got.shape)) if got.dim() else (),
+        tile=where,
+        row=row,
+        column=column,
+        got=got.reshape(-1)[flat].item(),
+        expected=want.reshape(-1)[flat].item(),
+        ulp=ulp,
+    )

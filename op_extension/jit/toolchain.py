@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C++ compiler, and the flags that kernels are compiled with."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import npu_backend
+from op_extension import _runtime
+from op_extension._load import include_path
+from op_extension.errors import CompileError
+
+STANDARDS = ("c++17", "c++20")
+_LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
+# Kernels see of each other what they export, and nothing else.
+_LIBRARY_FLAGS = ("-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-fno-gnu-unique", "-w")
+
+
+class Compiler(NamedTuple):
+    """A command that compiles C++, and what tells it from others."""
+
+    command: tuple[str, ...]
+    identity: str
+
+
+def _identity(program: str) -> str:
+    path = os.path.realpath(program)
+    state = os.stat(path)
+    return f"{path} {state.st_size} {state.st_mtime_ns}"
+
+
+def find_compiler() -> Compiler:
+    """The command in CXX, or g++.
+
+    Raises:
+        CompileError: there is none.
+    """
+    words = shlex.split(os.environ.get("CXX", "")) or ["g++"]
+    programs = [shutil.which(word) for word in words if not word.startswith("-")]
+    if not programs or None in programs:
+        raise CompileError(
+            "op_extension.kernel: expected a C++ compiler (the command in the environment variable CXX, else g++), "
+            f"got no program {words[0]}; install one, for instance with: apt-get install g++"
+        )
+    return Compiler(tuple(words), "; ".join([shlex.join(words), *(_identity(program) for program in programs if program)]))
+
+
+def runtime_library() -> Path:
+    """Path of the library that kernels are linked to."""
+    return Path(npu_backend.__file__).absolute().parent / "lib" / "libnpu_runtime.so"
+
+
+@functools.cache
+def kernel_flags(core: str) -> tuple[str, ...]:
+    """Flags of kernel_flags.txt for a pass, "vector" or "cube"."""
+    flags = []
+    path = Path(include_path(), "kernel_flags.txt")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, _, words = line.partition(": ")
+        if name in ("all", core):
+            flags += words.split()
+    if not flags:
+        raise RuntimeError(f"{path}: expected lines 'all: <flags>' and '{core}: <flags>', got none")
+    return tuple(flags)
+
+
+def isa_level() -> str:
+    """The instruction set level that kernels are compiled for: NPU_ISA_LEVEL, or the best of the machine."""
+    best = _runtime.isa_level()
+    asked = os.environ.get("NPU_ISA_LEVEL")
+    if not asked:
+        return best
+    known = _LEVELS[: _LEVELS.index(best) + 1] if best in _LEVELS else [best]
+    if asked not in known:
+        raise ValueError(f"NPU_ISA_LEVEL: expected {', '.join(known) or 'nothing'} on this machine, got {asked}")
+    return asked
+
+
+def pass_flags(core: str, standard: str) -> list[str]:
+    """What every kernel of a pass is compiled with, and so its precompiled header."""
+    level = isa_level()
+    folders = (include_path(), str(Path(include_path(), "compat", "device")))
+    return [
+        f"-std=gnu{standard[1:]}",
+        *kernel_flags(core),
+        *_LIBRARY_FLAGS,
+        *([f"-march={level}"] if level else []),
+        *(f"-I{folder}" for folder in folders),
+    ]
+
+
+def run(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs command with messages in English and without colours."""
+    environment = {**os.environ, "LC_ALL": "C", "GCC_COLORS": ""}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False
+    )
+
+
+def link_command(compiler: Compiler) -> list[str]:
+    """The linker call that the compiler would make for ``in.o`` to ``out.so``; the driver costs more than the linking.
+
+    Empty when the compiler's answer is not understood.
+    """
+    done = run([*compiler.command, "-shared", "-###", "in.o", "-o", "out.so", str(runtime_library())])
+    lines = [line for line in done.stderr.splitlines() if "crtbegin" in line]
+    linker = run([*compiler.command, "-print-prog-name=ld"]).stdout.strip()
+    if len(lines) != 1 or shutil.which(linker) is None:
+        return []
+    words = iter(shlex.split(lines[0])[1:])
+    command = [linker]
+    for word in words:
+        if word == "-plugin":  # for link-time optimisation
+            next(words)
+        elif not word.startswith("-plugin-opt"):
+            command.append(word)
+    return [*command, "--gc-sections"] if {"in.o", "out.so"} <= set(command) else []
