@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a lambda as a kernel on an emulated vector core.
+// Running a lambda as a kernel on an emulated core.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,13 +15,17 @@ namespace test {
 
 using Body = std::function<void()>;
 
-inline npuError_t Run(const Body& body, uint32_t blocks = 1, uint32_t flags = 0) {
+enum class On { kVector, kCube };
+
+inline npuError_t Run(const Body& body, uint32_t blocks = 1, uint32_t flags = 0,
+                      On core = On::kVector) {
   static const npuKernelPass kPass = {
       [](const void* args) { (**static_cast<const Body* const*>(args))(); }, sizeof(Body*)};
-  static const npuKernel kKernel = {"kernel_under_test", &kPass, nullptr};
+  static const npuKernel kVectorKernel = {"kernel_under_test", &kPass, nullptr};
+  static const npuKernel kCubeKernel = {"kernel_under_test", nullptr, &kPass};
   const Body* pointer = &body;
   npuLaunchConfig config = {};
-  config.kernel = &kKernel;
+  config.kernel = core == On::kCube ? &kCubeKernel : &kVectorKernel;
   config.block_dim = blocks;
   config.flags = flags;
   config.args = &pointer;
@@ -38,14 +42,19 @@ inline void OnCore(const Body& body, uint32_t blocks = 1, uint32_t flags = 0) {
   ASSERT_EQ(Run(body, blocks, flags), NPU_SUCCESS) << npuGetLastErrorMessage();
 }
 
+/// The same on a cube core.
+inline void OnCube(const Body& body, uint32_t blocks = 1) {
+  ASSERT_EQ(Run(body, blocks, 0, On::kCube), NPU_SUCCESS) << npuGetLastErrorMessage();
+}
+
 /// The sentence of the fault that body must end with; "" if it does not. The core must work
 /// afterwards.
-inline std::string FaultOf(const Body& body) {
-  const npuError_t error = Run(body);
+inline std::string FaultOf(const Body& body, On core = On::kVector) {
+  const npuError_t error = Run(body, 1, 0, core);
   const std::string sentence = error == NPU_SUCCESS ? "" : npuGetLastErrorMessage();
   EXPECT_EQ(error, NPU_ERROR_KERNEL_FAULT) << sentence;
   bool ran = false;
-  EXPECT_EQ(Run([&] { ran = true; }), NPU_SUCCESS);
+  EXPECT_EQ(Run([&] { ran = true; }, 1, 0, core), NPU_SUCCESS);
   EXPECT_TRUE(ran);
   return sentence;
 }

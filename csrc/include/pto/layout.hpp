@@ -17,22 +17,22 @@ struct Order {
       TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
   static constexpr size_t kLines = kLinesAreRows ? TileT::Rows : TileT::Cols;
   static constexpr size_t kLength = kLinesAreRows ? TileT::Cols : TileT::Rows;
-  static constexpr size_t kRun = !TileT::isBoxedLayout ? kLength
-                                 : kLinesAreRows       ? TileT::InnerCols
-                                                       : TileT::InnerRows;
+  // A tile of one line, or of lines shorter than a box, has no more elements than its extent.
+  static constexpr size_t kBoxLength = kLinesAreRows ? TileT::InnerCols : TileT::InnerRows;
+  static constexpr size_t kRun =
+      TileT::isBoxedLayout && kBoxLength < kLength ? kBoxLength : kLength;
 
   /// Distance of element at of a line from the start of the tile, in elements.
   static constexpr size_t Offset(size_t line, size_t at) {
     if constexpr (!TileT::isBoxedLayout) {
       return line * kLength + at;
-    } else {
-      constexpr size_t kLinesPerBox = kLinesAreRows ? TileT::InnerRows : TileT::InnerCols;
-      constexpr bool kBoxesAlongLine = TileT::isRowMajor == kLinesAreRows;
-      constexpr size_t kBoxesInLine = (kLength + kRun - 1) / kRun;
-      constexpr size_t kBoxLines = (kLines + kLinesPerBox - 1) / kLinesPerBox;
-      const size_t box = kBoxesAlongLine ? line / kLinesPerBox * kBoxesInLine + at / kRun
-                                         : at / kRun * kBoxLines + line / kLinesPerBox;
-      return box * (kLinesPerBox * kRun) + line % kLinesPerBox * kRun + at % kRun;
+    } else if constexpr (TileT::isRowMajor == kLinesAreRows) {  // boxes along a line: Zz, Nn
+      constexpr size_t kInner = kLinesAreRows ? TileT::InnerRows : TileT::InnerCols;
+      constexpr size_t kBoxLines = kInner < kLines ? kInner : kLines;
+      return line / kBoxLines * (kBoxLines * kLength) + at / kRun * (kBoxLines * kRun) +
+             line % kBoxLines * kRun + at % kRun;
+    } else {  // boxes across the lines: Nz, Zn
+      return at / kRun * (kLines * kRun) + line * kRun + at % kRun;
     }
   }
 };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "npu/issue.hpp"
 #include "pto/types.hpp"
@@ -100,8 +101,11 @@ class Tile {
                 "Tile: expected rows (columns if ColMajor) of a multiple of 32 bytes");
   static_assert(SFractalSize == 512 || SFractalSize == 1024 || SFractalSize == 32,
                 "Tile: expected a fractal size of 512, 1024 or 32 bytes");
-  static_assert(!isBoxedLayout || ((Rows % InnerRows == 0 || Rows == 1) && Cols % InnerCols == 0),
-                "Tile: expected Rows and Cols of whole inner boxes");
+  static_assert(!isBoxedLayout || Rows % InnerRows == 0 || Rows == 1 ||
+                    (Loc == TileType::Vec && !isRowMajor && isInnerRowMajor),
+                "Tile: expected Rows of whole inner boxes");
+  static_assert(!isBoxedLayout || Cols % InnerCols == 0,
+                "Tile: expected Cols of whole inner boxes");
 
   Tile() = default;
 
@@ -142,6 +146,17 @@ class Tile {
   [[no_unique_address]] detail::ValidDim<RowValid_, 0> valid_row_;
   [[no_unique_address]] detail::ValidDim<ColValid_, 1> valid_col_;
 };
+
+namespace detail {
+
+template <class T>
+struct IsTile : std::false_type {};
+template <TileType kLoc, class T, int kRows, int kCols, BLayout kB, int kVr, int kVc, SLayout kS,
+          int kFractal, PadValue kPad, CompactMode kCompact>
+struct IsTile<Tile<kLoc, T, kRows, kCols, kB, kVr, kVc, kS, kFractal, kPad, kCompact>>
+    : std::true_type {};
+
+}  // namespace detail
 
 // The operands of the cube core. Left tiles of A2/A3 are Zz, those of A5 Nz; instructions take
 // both.

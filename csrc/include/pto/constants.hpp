@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// Numbers of the chip under the names that kernels use. Source: PTO ISA.
+namespace pto {
+
+inline constexpr int BLOCK_BYTE_SIZE = 32;   // unit of transfers, in bytes
+inline constexpr int C0_SIZE_BYTE = 32;      // innermost run of NZ and ZN
+inline constexpr int FRACTAL_NZ_ROW = 16;    // rows of a box of NZ
+inline constexpr int CUBE_BLOCK_SIZE = 512;  // bytes of a box
+inline constexpr int ACC_C0_SIZE = 16;       // columns of a box of an accumulator
+inline constexpr int BLOCK_LEN = 16;
+inline constexpr int REPEAT_BYTE = 256;  // bytes that a vector instruction takes at a time
+inline constexpr int REPEAT_MAX = 255;
+inline constexpr uint64_t BLOCK_MAX_PER_REPEAT = REPEAT_BYTE / BLOCK_BYTE_SIZE;
+
+/// Indices of GlobalTensor's dimensions, outermost first.
+struct GlobalTensorDim {
+  static constexpr int DIM_0 = 0, DIM_1 = 1, DIM_2 = 2, DIM_3 = 3, DIM_4 = 4, TOTAL_DIM = 5;
+};
+
+}  // namespace pto

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "pto/check.hpp"
+#include "pto/layout.hpp"
+
+/// Copies between on-chip tiles of any two layouts.
+namespace pto::detail {
+
+/// A rectangle of a tile.
+struct Region {
+  size_t row, col;
+  size_t rows, cols;
+};
+
+/// The part of tile within region, as an access for observers; of a boxed tile the range from its
+/// first to its last element.
+template <class TileT>
+inline npu::Access RegionAccess(const TileT& tile, const Region& region, bool is_write) {
+  using T = typename TileT::DType;
+  using O = Order<TileT>;
+  constexpr npu::Space kSpace = SpaceOf(TileT::Loc);
+  if (region.rows == 0 || region.cols == 0) return {kSpace, is_write, tile.data(), 0, 0, 0};
+  const size_t line = O::kLinesAreRows ? region.row : region.col;
+  const size_t at = O::kLinesAreRows ? region.col : region.row;
+  const size_t count = O::kLinesAreRows ? region.rows : region.cols;
+  const size_t length = O::kLinesAreRows ? region.cols : region.rows;
+  const size_t first = O::Offset(line, at);
+  if constexpr (TileT::isBoxedLayout) {
+    const size_t bytes = (O::Offset(line + count - 1, at + length - 1) + 1 - first) * sizeof(T);
+    return {kSpace, is_write, tile.data() + first, 1, bytes, bytes};
+  } else {
+    return {kSpace, is_write,           tile.data() + first,
+            count,  length * sizeof(T), O::kLength * sizeof(T)};
+  }
+}
+
+/// Elements from index at of a line to the end of its run.
+template <class TileT>
+inline size_t RestOfRun(size_t at) {
+  return Order<TileT>::kRun - at % Order<TileT>::kRun;
+}
+
+/// Calls copy(dst run, src run, distance of neighbours in the src run, elements) for pieces that
+/// cover region of dst; element (0, 0) of region lies at row, col in src.
+template <class Dst, class Src, class Copy>
+inline void ForEachPiece(const Dst& dst, const Region& region, const Src& src, size_t row,
+                         size_t col, const Copy& copy) {
+  using D = Order<Dst>;
+  using S = Order<Src>;
+  const bool rows_first = D::kLinesAreRows;
+  const size_t lines = rows_first ? region.rows : region.cols;
+  const size_t length = rows_first ? region.cols : region.rows;
+  const size_t dst_line = rows_first ? region.row : region.col;
+  const size_t dst_at = rows_first ? region.col : region.row;
+  const size_t src_line = rows_first ? row : col;
+  const size_t src_at = rows_first ? col : row;
+  for (size_t line = 0; line < lines; ++line) {
+    for (size_t at = 0; at < length;) {
+      auto* to = dst.data() + D::Offset(dst_line + line, dst_at + at);
+      size_t count = std::min(length - at, RestOfRun<Dst>(dst_at + at));
+      if constexpr (D::kLinesAreRows == S::kLinesAreRows) {
+        count = std::min(count, RestOfRun<Src>(src_at + at));
+        copy(to, src.data() + S::Offset(src_line + line, src_at + at), size_t{1}, count);
+      } else {
+        // Neighbours of the dst run lie in neighbouring lines of src: evenly spaced within a box.
+        constexpr size_t kBoxLines =
+            !Src::isBoxedLayout ? S::kLines : (S::kLinesAreRows ? Src::InnerRows : Src::InnerCols);
+        const size_t line_of_src = src_at + at;
+        count = std::min(count, kBoxLines - line_of_src % kBoxLines);
+        constexpr size_t kStep = S::kLines > 1 ? S::Offset(1, 0) : 1;
+        copy(to, src.data() + S::Offset(line_of_src, src_line + line), kStep, count);
+      }
+      at += count;
+    }
+  }
+}
+
+/// region of dst = the elements of src at row, col and on; the bytes as they are.
+template <class Dst, class Src>
+inline void CopyRegion(const Dst& dst, const Region& region, const Src& src, size_t row,
+                       size_t col) {
+  using T = typename Dst::DType;
+  static_assert(sizeof(T) == sizeof(typename Src::DType), "expected elements of one size");
+  constexpr size_t kWhole = std::min(Order<Dst>::kRun, Order<Src>::kRun);
+  ForEachPiece(dst, region, src, row, col, [](T* to, const auto* from, size_t step, size_t count) {
+    if (step != 1) {
+      for (size_t i = 0; i < count; ++i) {
+        std::memcpy(static_cast<void*>(to + i), from + i * step, sizeof(T));
+      }
+    } else if (count == kWhole && kWhole * sizeof(T) <= 64) {
+      std::memcpy(static_cast<void*>(to), from, kWhole * sizeof(T));
+    } else {
+      std::memcpy(static_cast<void*>(to), from, count * sizeof(T));
+    }
+  });
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseSubregion(const char* op, const TileFacts& inner, int64_t rows,
+                                            int64_t cols, const TileFacts& outer, int64_t row,
+                                            int64_t col)) {
+  npu::RaiseFault(op,
+                  TileFacts::Extent(rows, cols) + " elements of the " + inner.Describe() +
+                      " within the " + outer.Describe(),
+                  "row " + std::to_string(row) + ", column " + std::to_string(col));
+}
+
+/// Faults unless rows x cols elements at row, col lie within outer. Holds with checks off too: a
+/// copy must not leave its tile.
+template <class Inner, class Outer>
+inline void CheckSubregion(const char* op, const Inner& inner, int rows, int cols,
+                           const Outer& outer, int row, int col) {
+  if (__builtin_expect(row + rows <= Outer::Rows && col + cols <= Outer::Cols, 1)) return;
+  RaiseSubregion(op, TileFacts(inner), rows, cols, TileFacts(outer), row, col);
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseMultiple(const char* op, const char* what, int unit, int got)) {
+  npu::RaiseFault(op, std::string(what) + " of a multiple of " + std::to_string(unit),
+                  std::to_string(got));
+}
+
+/// Faults unless row and col are multiples of the unit in which the chip addresses a tile.
+inline void CheckOrigin(const npu::Core& core, const char* op, int row, int row_unit, int col,
+                        int col_unit) {
+  if (!core.check_limits) return;
+  if (__builtin_expect(row % row_unit != 0, 0)) RaiseMultiple(op, "a row", row_unit, row);
+  if (__builtin_expect(col % col_unit != 0, 0)) RaiseMultiple(op, "a column", col_unit, col);
+}
+
+}  // namespace pto::detail

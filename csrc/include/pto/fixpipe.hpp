@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "npu/simd.hpp"
+#include "pto/check.hpp"
+#include "pto/types.hpp"
+
+/// What the pipe FIX does to the elements of an accumulator on their way out.
+namespace pto::detail {
+
+/// The 64-bit word that tells how to quantize. Source: PTO ISA, TSTORE.
+struct QuantWord {
+  float scale;
+  int offset;      // bits 37 to 45, two's complement
+  bool into_int8;  // bit 46; else uint8
+
+  /// scale_mask takes the bits of scale: all 32 where one word serves the tile, the upper 19 where
+  /// each column has its own.
+  static QuantWord Decode(uint64_t word, uint32_t scale_mask) {
+    QuantWord quant = {};
+    const uint32_t bits = static_cast<uint32_t>(word) & scale_mask;
+    std::memcpy(&quant.scale, &bits, sizeof(bits));
+    quant.offset = (static_cast<int>(word >> 37 & 0x1ff) ^ 0x100) - 0x100;
+    quant.into_int8 = (word >> 46 & 1) != 0;
+    return quant;
+  }
+};
+inline constexpr uint32_t kScaleOfTile = 0xffffffff;
+inline constexpr uint32_t kScaleOfColumn = 0xffffe000;
+
+/// value held between low and high; NaN becomes low.
+inline float Clamp(float value, float low, float high) {
+  if (!(value > low)) return low;
+  return value < high ? value : high;
+}
+
+/// One element, scaled and brought into the range of Out: to integers round(value * scale), ties to
+/// even, held to 9 bits, plus offset, held to 8 bits; to half and bfloat16 value * scale, held to
+/// their largest finite values.
+template <class Out, class In>
+inline Out Quantize(In value, const QuantWord& quant) {
+  const float scaled = static_cast<float>(value) * quant.scale;
+  if constexpr (std::is_integral_v<Out>) {
+    static_assert(sizeof(Out) == 1, "quantization: expected int8, uint8, half or bfloat16");
+    const float nine_bits = Clamp(std::nearbyint(Clamp(scaled, -256, 255)), -256, 255);
+    const float moved = nine_bits + static_cast<float>(quant.offset);
+    const float held = quant.into_int8 ? Clamp(moved, -128, 127) : Clamp(moved, 0, 255);
+    return static_cast<Out>(static_cast<int>(held));
+  } else {
+    constexpr float kLargestOut = std::is_same_v<Out, half> ? 65504.0f : 0x1.fep127f;
+    return static_cast<Out>(scaled != scaled ? scaled : Clamp(scaled, -kLargestOut, kLargestOut));
+  }
+}
+
+struct ReluLanes {
+  npu::simd::Float operator()(npu::simd::Float value) const {
+    return value > 0.0f ? value : npu::simd::Float{};
+  }
+  float operator()(float value) const { return value > 0.0f ? value : 0.0f; }
+  int32_t operator()(int32_t value) const { return value > 0 ? value : 0; }
+};
+
+/// Converts count elements of an accumulator, rounded once to the type they go to.
+template <ReluPreMode kRelu, class Out, class In>
+inline void ConvertRun(Out* to, const In* from, size_t count) {
+  static_assert(std::is_same_v<In, int32_t> == std::is_same_v<Out, int32_t> &&
+                    (!std::is_integral_v<Out> || std::is_same_v<Out, int32_t>),
+                "expected float to float, half or bfloat16, or int32 to int32, without a "
+                "quantization word");
+  if constexpr (kRelu == ReluPreMode::NormalRelu) {
+    npu::simd::Map(ReluLanes{}, count, to, from);
+  } else {
+    npu::simd::Map(npu::simd::Identity{}, count, to, from);
+  }
+}
+
+/// The same with quantization; word(i) is that of element i.
+template <ReluPreMode kRelu, class Out, class In, class Word>
+inline void QuantizeRun(Out* to, const In* from, size_t count, const Word& word) {
+  for (size_t i = 0; i < count; ++i) {
+    const Out value = Quantize<Out>(from[i], word(i));
+    const bool cut = kRelu == ReluPreMode::NormalRelu && !(static_cast<float>(value) > 0.0f);
+    to[i] = cut ? Out{} : value;
+  }
+}
+
+/// How the elements of an accumulator become Out: plain, with one word, or with a word per column.
+template <ReluPreMode kRelu>
+struct PlainStage {
+  template <class Out, class In>
+  void operator()(size_t, Out* to, const In* from, size_t count) const {
+    ConvertRun<kRelu>(to, from, count);
+  }
+};
+
+template <ReluPreMode kRelu>
+struct ScalarStage {
+  QuantWord quant;
+
+  explicit ScalarStage(uint64_t word) : quant(QuantWord::Decode(word, kScaleOfTile)) {}
+  template <class Out, class In>
+  void operator()(size_t, Out* to, const In* from, size_t count) const {
+    QuantizeRun<kRelu>(to, from, count, [this](size_t) { return quant; });
+  }
+};
+
+template <ReluPreMode kRelu, class Word>
+struct VectorStage {
+  const Word* words;  // of the columns of the accumulator
+
+  template <class Out, class In>
+  void operator()(size_t column, Out* to, const In* from, size_t count) const {
+    QuantizeRun<kRelu>(to, from, count, [this, column](size_t i) {
+      return QuantWord::Decode(static_cast<uint64_t>(words[column + i]), kScaleOfColumn);
+    });
+  }
+};
+
+/// Faults unless fp has a quantization word for each of cols columns.
+template <class Fp>
+inline void CheckWords(const npu::Core& core, const char* op, const Fp& fp, int cols) {
+  static_assert(Fp::Loc == TileType::Scaling && sizeof(typename Fp::DType) == 8,
+                "expected a Scaling tile of 64-bit words");
+  CheckTile(core, op, "fp", fp);
+  if (__builtin_expect(Fp::Cols < cols, 0)) {
+    npu::RaiseFault(op, "fp of at least " + std::to_string(cols) + " columns (those of src)",
+                    std::to_string(Fp::Cols));
+  }
+}
+
+}  // namespace pto::detail

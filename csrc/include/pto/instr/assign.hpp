@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "pto/check.hpp"
+#include "pto/layout.hpp"
+#include "pto/traits.hpp"
+
+namespace pto {
+
+namespace detail {
+
+NPU_ONE_BODY(NPU_RAISES void RaiseAssign(const npu::Core& core, const char* op,
+                                         const TileFacts& tile, uint64_t bytes, uint64_t address)) {
+  const auto space = static_cast<int>(SpaceOf(tile.loc));
+  const std::string space_name = npu::SpaceName(SpaceOf(tile.loc));
+  if (core.scratchpad[space] == nullptr) {
+    npu::RaiseFault(op, "a core with " + space_name + " for the " + tile.Describe(),
+                    core.type == npu::CoreType::kCube ? "a cube core" : "a vector core");
+  }
+  if (address % npu::kTileAlignment != 0) {
+    npu::RaiseFault(op, "a multiple of 32 bytes as address of the " + tile.Describe(),
+                    std::to_string(address));
+  }
+  npu::RaiseFault(
+      op,
+      "the " + tile.Describe() + " (" + std::to_string(bytes) + " bytes) to end within the " +
+          std::to_string(core.arch->capacity[space]) + " bytes of " + space_name + " on " +
+          core.arch->soc,
+      "address " + std::to_string(address) + ", end " + std::to_string(address + bytes));
+}
+
+template <class TileT>
+inline constexpr uint64_t kTileBytes =
+    static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType);
+
+/// Gives tile an address of which the first bytes lie within its space.
+template <class TileT>
+inline void PlaceTile(const char* op, TileT& tile, uint64_t address, uint64_t bytes) {
+  using T = typename TileT::DType;
+  npu::Core& core = npu::RunningCore(op);
+  constexpr auto kSpace = static_cast<int>(SpaceOf(TileT::Loc));
+  const uint64_t capacity = core.arch->capacity[kSpace];
+  std::byte* base = core.scratchpad[kSpace];
+  // What data() of another tile gave is an address too.
+  const uint64_t offset = address - reinterpret_cast<uintptr_t>(base);
+  if (base != nullptr && offset < capacity) address = offset;
+  const bool fits =
+      bytes <= capacity && address <= capacity - bytes && address % npu::kTileAlignment == 0;
+  if (__builtin_expect(base == nullptr || bytes > capacity || (!fits && core.check_limits), 0)) {
+    RaiseAssign(core, op, TileFacts(tile), bytes, address);
+  }
+  // With checks off an address wraps, as the chip's address bits do, but the tile stays within the
+  // space.
+  tile.data() = reinterpret_cast<T*>(
+      base + (fits ? address : std::min(address % capacity, capacity - bytes)));
+}
+
+template <class TileT>
+inline void Assign(TileT& tile, uint64_t address) {
+  PlaceTile("TASSIGN", tile, address, kTileBytes<TileT>);
+}
+
+/// The most bytes that any chip has in space.
+constexpr uint64_t LargestCapacity(npu::Space space) {
+  uint64_t largest = 0;
+  for (const npu::Arch& arch : npu::kArchTable) {
+    const uint64_t capacity = arch.capacity[static_cast<int>(space)];
+    if (capacity > largest) largest = capacity;
+  }
+  return largest;
+}
+
+/// Bytes of tile from its start to the end of its valid region.
+template <class TileT>
+inline uint64_t ValidBytes(const TileT& tile) {
+  const auto lines = LinesOf(tile);
+  if (lines.count == 0) return 0;
+  const size_t last = Order<TileT>::Offset(lines.count - 1, lines.length - 1);
+  return (last + 1) * sizeof(typename TileT::DType);
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseSubview(const TileFacts& dst, const TileFacts& src, int row,
+                                          int col)) {
+  npu::RaiseFault("TSUBVIEW", "a valid region of dst within the " + src.Describe(),
+                  TileFacts::Extent(dst.valid_rows, dst.valid_cols) + " at row " +
+                      std::to_string(row) + ", column " + std::to_string(col));
+}
+
+template <class Dst, class Src>
+inline void Subview(Dst& dst, const Src& src, int row, int col) {
+  const npu::Core& core = npu::RunningCore("TSUBVIEW");
+  CheckTile(core, "TSUBVIEW", "src", src);
+  const bool inside = row + dst.GetValidRow() <= Src::Rows && col + dst.GetValidCol() <= Src::Cols;
+  if (__builtin_expect(!inside && core.check_limits, 0)) {
+    RaiseSubview(TileFacts(dst), TileFacts(src), row, col);
+  }
+  const auto* start = ElementOf(src, static_cast<size_t>(row), static_cast<size_t>(col));
+  PlaceTile("TSUBVIEW", dst, reinterpret_cast<uintptr_t>(start), ValidBytes(dst));
+}
+
+}  // namespace detail
+
+/// Gives obj its address.
+///   obj      a tile; address is an integer, in bytes from the start of its on-chip space: a
+///            multiple of 32, the tile's end within the space. What data() of another tile of
+///            that space gave, cast to an integer, is taken too.
+///            Or a global tensor; address points to its first element.
+/// Source: PTO ISA, TASSIGN.
+template <class T, class Address>
+inline void TASSIGN(T& obj, Address address) {
+  if constexpr (is_tile_data_v<T>) {
+    static_assert(std::is_integral_v<Address> || std::is_enum_v<Address>,
+                  "TASSIGN: expected an integer as address of a tile");
+    detail::Assign(obj, static_cast<uint64_t>(address));
+  } else {
+    static_assert(is_global_data_v<T>, "TASSIGN: expected a tile or a global tensor");
+    static_assert(std::is_convertible_v<Address, typename T::DType*>,
+                  "TASSIGN: expected a pointer to elements of the global tensor");
+    obj.data() = address;
+  }
+}
+
+/// The same with a constant as address. Refused by the compiler where no chip allows it.
+template <std::size_t kAddress, class TileT>
+inline void TASSIGN(TileT& tile) {
+  static_assert(is_tile_data_v<TileT>, "TASSIGN<address>: expected a tile");
+  static_assert(kAddress % npu::kTileAlignment == 0,
+                "TASSIGN: expected a multiple of 32 bytes as address");
+  static_assert(
+      kAddress + detail::kTileBytes<TileT> <= detail::LargestCapacity(SpaceOf(TileT::Loc)),
+      "TASSIGN: expected the tile to end within its on-chip space");
+  detail::Assign(tile, kAddress);
+}
+
+/// Makes dst another view of the memory of src.
+///   dst, src  tiles of one kind and of the same number of bytes, both with inner boxes or both
+///             without
+/// Source: PTO ISA, TRESHAPE.
+template <class Dst, class Src, class... Events>
+inline RecordEvent TRESHAPE(Dst& dst, Src& src, Events&... events) {
+  static_assert(Dst::Loc == Src::Loc, "TRESHAPE: expected tiles of one kind");
+  static_assert(detail::kTileBytes<Dst> == detail::kTileBytes<Src>,
+                "TRESHAPE: expected tiles of the same number of bytes");
+  static_assert(Dst::isBoxedLayout == Src::isBoxedLayout,
+                "TRESHAPE: expected tiles that both have inner boxes, or neither");
+  (events.Wait(), ...);
+  dst.data() = reinterpret_cast<typename Dst::DType*>(src.data());
+  return {};
+}
+
+/// Makes dst a view of src that starts at its element in row and col; the valid region of dst lies
+/// within the extent of src, and its start at a multiple of 32 bytes.
+///   dst, src  tiles of one kind
+/// Source: PTO ISA, TSUBVIEW.
+template <class Dst, class Src, class... Events>
+inline RecordEvent TSUBVIEW(Dst& dst, Src& src, uint16_t row, uint16_t col, Events&... events) {
+  static_assert(Dst::Loc == Src::Loc, "TSUBVIEW: expected tiles of one kind");
+  (events.Wait(), ...);
+  detail::Subview(dst, src, row, col);
+  return {};
+}
+
+}  // namespace pto

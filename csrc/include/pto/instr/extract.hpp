@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "pto/instr/move.hpp"
+
+namespace pto {
+
+namespace detail {
+
+template <class Dst, class Src>
+[[gnu::noinline]] void Extract(Dst& dst, Src& src, int row, int col) {
+  const void* call_site = __builtin_return_address(0);
+  if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
+    static_assert(Dst::BFractal == Src::BFractal && Dst::SFractal == Src::SFractal,
+                  "TEXTRACT: expected Vec tiles of one layout");
+    MoveVec("TEXTRACT", call_site, dst, src, row, col, true);
+  } else if constexpr (Src::Loc == TileType::Mat) {
+    static_assert(Dst::Loc == TileType::Left || Dst::Loc == TileType::Right,
+                  "TEXTRACT: expected a Left or Right tile from a Mat tile");
+    MoveToOperand("TEXTRACT", call_site, dst, src, row, col);
+  } else {
+    MoveAcc("TEXTRACT", call_site, dst, src, row, col, PlainStage<ReluPreMode::NoRelu>{});
+  }
+}
+
+}  // namespace detail
+
+/// dst = the part of src that starts at row, col.
+///   Mat to Left, Right  one element type, the whole extent of dst; row and col at whole boxes
+///   Vec to Vec          one layout, the valid region of dst; col at a multiple of 32 bytes, row of
+///                       boxed tiles at a multiple of 16, unless one element is asked for
+///   Acc to Mat          the valid region of dst, converted as in TMOV
+/// Pipes MTE1; V; FIX. Source: PTO ISA, TEXTRACT.
+template <class Dst, class Src, class... Events,
+          std::enable_if_t<is_tile_data_v<Src> && all_events_v<Events...>, int> = 0>
+[[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst& dst, Src& src, uint16_t row = 0,
+                                                   uint16_t col = 0, Events&... events) {
+  (events.Wait(), ...);
+  detail::Extract(dst, src, row, col);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// Acc to Mat with a relu.
+template <class Dst, class Src, ReluPreMode kRelu, class... Events>
+[[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst& dst, Src& src, uint16_t row = 0,
+                                                   uint16_t col = 0, Events&... events) {
+  (events.Wait(), ...);
+  detail::MoveThrough("TEXTRACT", dst, src, row, col, detail::PlainStage<kRelu>{});
+  npu::KeepCallSite();
+  return {};
+}
+
+/// Acc to Mat with quantization; quant and rounding as in TSTORE.
+template <class Dst, class Src, ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
+[[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst& dst, Src& src, uint64_t quant, uint16_t row,
+                                                   uint16_t col, Events&... events) {
+  (events.Wait(), ...);
+  detail::MoveThrough("TEXTRACT", dst, src, row, col, detail::ScalarStage<kRelu>(quant));
+  npu::KeepCallSite();
+  return {};
+}
+
+/// Acc to Mat with a quantization word for each column of src.
+template <class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
+[[gnu::always_inline]] inline RecordEvent TEXTRACT_FP(Dst& dst, Src& src, Fp& fp, uint16_t row,
+                                                      uint16_t col, Events&... events) {
+  using Word = typename Fp::DType;
+  (events.Wait(), ...);
+  detail::MoveThrough("TEXTRACT_FP", dst, src, row, col,
+                      detail::VectorStage<kRelu, Word>{fp.data()}, fp);
+  npu::KeepCallSite();
+  return {};
+}
+
+}  // namespace pto

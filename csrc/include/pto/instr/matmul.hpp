@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "npu/gemm.hpp"
+#include "pto/check.hpp"
+#include "pto/layout.hpp"
+
+namespace pto {
+
+namespace detail {
+
+// A block of A and a panel of B in the type that is multiplied: 64 and 8 KiB of the stack.
+inline constexpr size_t kBlockRows = 128;
+inline constexpr size_t kBlockDepth = 128;
+
+/// Rows first_row... and elements first_k... of a, zeros in the rows that fill up the last block.
+template <class T, class Left>
+inline void PackRows(const Left& a, size_t first_row, size_t rows, size_t first_k, size_t depth,
+                     size_t pitch, T* to) {
+  using In = typename Left::DType;
+  using A = Order<Left>;
+  constexpr size_t kFill = npu::simd::kGemmRows;
+  for (size_t row = 0; row < rows; ++row, to += pitch) {
+    if constexpr (A::kLinesAreRows && A::kRun % npu::simd::kPackDepth == 0) {
+      for (size_t k = 0; k < depth; k += A::kRun) {
+        const In* run = a.data() + A::Offset(first_row + row, first_k + k);
+        npu::simd::PackRun(to + k, run, std::min(A::kRun, pitch - k));
+      }
+    } else {
+      for (size_t k = 0; k < depth; ++k) {
+        to[k] = static_cast<T>(*ElementOf(a, first_row + row, first_k + k));
+      }
+    }
+  }
+  std::fill_n(to, (kFill - rows % kFill) % kFill * pitch, T{});
+}
+
+/// Columns first_col to first_col + 15 and rows first_k... of b.
+template <class T, class Right>
+inline void PackColumns(const Right& b, size_t first_col, size_t first_k, size_t depth, T* to) {
+  using In = typename Right::DType;
+  using B = Order<Right>;
+  constexpr size_t kCols = npu::simd::kGemmCols, kDepth = npu::simd::kPackDepth;
+  if constexpr (!B::kLinesAreRows && B::kRun % kDepth == 0) {
+    for (size_t k = 0; k < depth; k += kDepth) {
+      npu::simd::PackBlock<In>(to + k * kCols, [&](size_t column) {
+        return b.data() + B::Offset(first_col + column, first_k + k);
+      });
+    }
+  } else {
+    for (size_t k = 0; k < depth; ++k) {
+      for (size_t column = 0; column < kCols; ++column) {
+        to[k * kCols + column] = static_cast<T>(*ElementOf(b, first_k + k, first_col + column));
+      }
+    }
+  }
+}
+
+/// What the sums start from: element (row, 16 * panel + i) at
+/// data[panel * panel_step + row * row_step + i].
+template <class T>
+struct Start {
+  const T* data;
+  size_t panel_step;
+  size_t row_step;
+};
+
+/// The block of rows x cols at out, which has a pitch of 16, through copies: what lies outside of
+/// it in memory is neither read nor written.
+template <class In, class T>
+inline void MultiplyRest(size_t depth, const T* a, size_t pitch, const T* b, const T* start,
+                         size_t row_step, T* out, size_t rows, size_t cols) {
+  constexpr size_t kCols = npu::simd::kGemmCols;
+  T begin[npu::simd::kGemmRows * kCols] = {}, end[npu::simd::kGemmRows * kCols];
+  for (size_t row = 0; row < rows; ++row) {
+    std::copy_n(start + row * row_step, cols, begin + row * kCols);
+  }
+  npu::simd::MultiplyBlock<In>(depth, a, pitch, b, begin, kCols, end);
+  for (size_t row = 0; row < rows; ++row) std::copy_n(end + row * kCols, cols, out + row * kCols);
+}
+
+template <class Acc, class Left, class Right>
+struct Product {
+  using In = typename Left::DType;
+  using T = typename Acc::DType;
+  static constexpr size_t kPanel = npu::simd::kGemmCols;
+  static constexpr size_t kPanelStep = static_cast<size_t>(Acc::Rows) * kPanel;
+
+  const Acc& c;
+  const Left& a;
+  const Right& b;
+  size_t m, k, n;
+
+  void Panel(size_t first_row, size_t rows, size_t panel, size_t depth, size_t pitch,
+             const T* a_block, const T* b_panel, const Start<T>& start) const {
+    constexpr size_t kRows = npu::simd::kGemmRows;
+    const size_t cols = std::min(kPanel, n - panel * kPanel);
+    for (size_t row = 0; row < rows; row += kRows) {
+      const T* from = start.data + panel * start.panel_step + (first_row + row) * start.row_step;
+      T* to = c.data() + panel * kPanelStep + (first_row + row) * kPanel;
+      const T* a_rows = a_block + row * pitch;
+      if (cols == kPanel && rows - row >= kRows) {
+        npu::simd::MultiplyBlock<In>(depth, a_rows, pitch, b_panel, from, start.row_step, to);
+      } else {
+        MultiplyRest<In>(depth, a_rows, pitch, b_panel, from, start.row_step, to,
+                         std::min(kRows, rows - row), cols);
+      }
+    }
+  }
+
+  [[gnu::noinline]] void Run(Start<T> start) const {
+    alignas(64) T a_block[kBlockRows * kBlockDepth];
+    alignas(64) T b_panel[kBlockDepth * kPanel];
+    for (size_t first_k = 0; first_k < k; first_k += kBlockDepth) {
+      const size_t depth = std::min(kBlockDepth, k - first_k);
+      const size_t pitch = (depth + 7) / 8 * 8;
+      for (size_t row = 0; row < m; row += kBlockRows) {
+        const size_t rows = std::min(kBlockRows, m - row);
+        PackRows(a, row, rows, first_k, depth, pitch, a_block);
+        for (size_t panel = 0; panel * kPanel < n; ++panel) {
+          PackColumns(b, panel * kPanel, first_k, depth, b_panel);
+          Panel(row, rows, panel, depth, pitch, a_block, b_panel, start);
+        }
+      }
+      start = {c.data(), kPanelStep, kPanel};
+    }
+  }
+};
+
+NPU_ONE_BODY(NPU_RAISES void RaiseProduct(const char* op, const char* operand,
+                                          const TileFacts& tile, int64_t rows, int64_t cols)) {
+  npu::RaiseFault(op, std::string(operand) + " of at least " + TileFacts::Extent(rows, cols),
+                  "a " + tile.Describe());
+}
+
+/// Faults unless tile holds rows x cols elements.
+template <class TileT>
+inline void CheckHolds(const char* op, const char* operand, const TileT& tile, int rows, int cols) {
+  if (__builtin_expect(TileT::Rows >= rows && TileT::Cols >= cols, 1)) return;
+  RaiseProduct(op, operand, TileFacts(tile), rows, cols);
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseProductSize(const char* op, int m, int k, int n)) {
+  npu::RaiseFault(op, "m, k and n of at most 4095",
+                  std::to_string(m) + ", " + std::to_string(k) + " and " + std::to_string(n));
+}
+
+template <class Acc, class Left, class Right>
+constexpr void CheckProductTypes() {
+  using T = typename Acc::DType;
+  using In = typename Left::DType;
+  static_assert(std::is_same_v<In, typename Right::DType>, "expected a and b of one element type");
+  static_assert((std::is_same_v<T, int32_t> && std::is_same_v<In, int8_t>) ||
+                    (std::is_same_v<T, float> &&
+                     (std::is_same_v<In, half> || std::is_same_v<In, bfloat16_t> ||
+                      std::is_same_v<In, float>)),
+                "expected int32 from int8, or float from half, bfloat16 or float");
+  static_assert(
+      Acc::Loc == TileType::Acc && Left::Loc == TileType::Left && Right::Loc == TileType::Right,
+      "expected an Acc, a Left and a Right tile");
+  static_assert(Acc::isBoxedLayout && !Acc::isRowMajor && Acc::isInnerRowMajor &&
+                    Order<Acc>::kRun == npu::simd::kGemmCols,
+                "expected an Acc tile of layout NZ with boxes of 16 columns");
+}
+
+enum class StartFrom : uint8_t { kZero, kAcc, kBias };
+
+/// c = start + a * b; start is c itself (unused), another accumulator or a bias.
+template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, class Right>
+[[gnu::noinline]] void Multiply(const char* op, Acc& c, First& first, Left& a, Right& b) {
+  const void* call_site = __builtin_return_address(0);
+  CheckProductTypes<Acc, Left, Right>();
+  using T = typename Acc::DType;
+  static_assert(std::is_same_v<T, typename First::DType>,
+                "expected an accumulator or bias of the element type of c");
+  int m = kGemv ? 1 : a.GetValidRow();
+  int k = kGemv ? b.GetValidRow() : a.GetValidCol();
+  int n = b.GetValidCol();
+  const auto operands = [&](auto report) {
+    const auto area = static_cast<uint64_t>(m) * static_cast<uint64_t>(n);
+    const npu::Work work = {area, 0, area * static_cast<uint64_t>(k)};
+    if constexpr (kStart == StartFrom::kZero) {
+      report(work, Writes(c), Reads(a), Reads(b));
+    } else {
+      report(work, Writes(c), Reads(first), Reads(a), Reads(b));
+    }
+  };
+  npu::Issue(op, npu::Pipe::kM, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckTile(core, op, "c", c);
+    CheckTile(core, op, "a", a);
+    CheckTile(core, op, "b", b);
+    if constexpr (kStart != StartFrom::kZero) CheckTile(core, op, "the start value", first);
+    if (m <= 0 || k <= 0 || n <= 0) return;
+    if (__builtin_expect(core.check_limits && (m > 4095 || k > 4095 || n > 4095), 0)) {
+      RaiseProductSize(op, m, k, n);
+    }
+    CheckHolds(op, "c", c, m, n);
+    CheckHolds(op, "a", a, m, k);
+    CheckHolds(op, "b", b, k, n);
+    constexpr size_t kPanel = npu::simd::kGemmCols;
+    static constexpr T kZeros[kPanel] = {};
+    Start<T> start = {kZeros, 0, 0};
+    if constexpr (kStart == StartFrom::kAcc) {
+      CheckHolds(op, "the accumulator", first, m, n);
+      start = {first.data(), static_cast<size_t>(First::Rows) * kPanel, kPanel};
+    } else if constexpr (kStart == StartFrom::kBias) {
+      CheckHolds(op, "the bias", first, 1, n);
+      start = {first.data(), kPanel, 0};
+    }
+    const Product<Acc, Left, Right> product = {
+        c, a, b, static_cast<size_t>(m), static_cast<size_t>(k), static_cast<size_t>(n)};
+    product.Run(start);
+  });
+}
+
+}  // namespace detail
+
+/// c = a * b.
+///   a  Left tile of m x k valid elements, in either order of boxes
+///   b  Right tile, k x n;  m, k, n up to 4095
+///   c  Acc tile: int32 from int8, float from half, bfloat16 or float
+/// Each element of c is the start value (0), to which a[m, k] * b[k, n] is added for k ascending
+/// with one rounding per step (fused multiply-add), so the bits do not depend on the machine; int32
+/// wraps. kPhase of the unit flag changes nothing.
+/// Pipe M. Source: PTO ISA, TMATMUL.
+template <class Acc, class Left, class Right, class... Events>
+[[gnu::always_inline]] inline RecordEvent TMATMUL(Acc& c, Left& a, Right& b, Events&... events) {
+  (events.Wait(), ...);
+  detail::Multiply<detail::StartFrom::kZero, false>("TMATMUL", c, c, a, b);
+  npu::KeepCallSite();
+  return {};
+}
+template <AccPhase kPhase, class Acc, class Left, class Right, class... Events>
+[[gnu::always_inline]] inline RecordEvent TMATMUL(Acc& c, Left& a, Right& b, Events&... events) {
+  return TMATMUL(c, a, b, events...);
+}
+
+/// c_out = c_in + a * b, the sums starting from c_in. Pipe M. Source: PTO ISA, TMATMUL_ACC.
+template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class Right,
+          class... Events>
+[[gnu::always_inline]] inline std::enable_if_t<Right::Loc == TileType::Right, RecordEvent>
+TMATMUL_ACC(Acc& c_out, Acc& c_in, Left& a, Right& b, Events&... events) {
+  (events.Wait(), ...);
+  detail::Multiply<detail::StartFrom::kAcc, false>("TMATMUL_ACC", c_out, c_in, a, b);
+  npu::KeepCallSite();
+  return {};
+}
+/// The same with c_in = c_out.
+template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class Right,
+          class... Events>
+[[gnu::always_inline]] inline std::enable_if_t<Right::Loc == TileType::Right, RecordEvent>
+TMATMUL_ACC(Acc& c, Left& a, Right& b, Events&... events) {
+  return TMATMUL_ACC<kPhase>(c, c, a, b, events...);
+}
+
+/// c = bias + a * b, the sums of column n starting from bias[0, n].
+///   bias  Bias tile of the element type of c
+/// Pipe M. Source: PTO ISA, TMATMUL_BIAS.
+template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class Right, class Bias,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TMATMUL_BIAS(Acc& c, Left& a, Right& b, Bias& bias,
+                                                       Events&... events) {
+  static_assert(Bias::Loc == TileType::Bias && Bias::Rows == 1,
+                "TMATMUL_BIAS: expected a Bias tile of one row");
+  (events.Wait(), ...);
+  detail::Multiply<detail::StartFrom::kBias, false>("TMATMUL_BIAS", c, bias, a, b);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// TMATMUL for m = 1; k and n are the valid region of b. Pipe M. Source: PTO ISA, TGEMV.
+template <class Acc, class Left, class Right, class... Events>
+[[gnu::always_inline]] inline RecordEvent TGEMV(Acc& c, Left& a, Right& b, Events&... events) {
+  (events.Wait(), ...);
+  detail::Multiply<detail::StartFrom::kZero, true>("TGEMV", c, c, a, b);
+  npu::KeepCallSite();
+  return {};
+}
+template <AccPhase kPhase, class Acc, class Left, class Right, class... Events>
+[[gnu::always_inline]] inline RecordEvent TGEMV(Acc& c, Left& a, Right& b, Events&... events) {
+  return TGEMV(c, a, b, events...);
+}
+
+/// c_out = c_in + a * b for m = 1.
+template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class Right,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TGEMV_ACC(Acc& c_out, Acc& c_in, Left& a, Right& b,
+                                                    Events&... events) {
+  (events.Wait(), ...);
+  detail::Multiply<detail::StartFrom::kAcc, true>("TGEMV_ACC", c_out, c_in, a, b);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// c = bias + a * b for m = 1.
+template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class Right, class Bias,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TGEMV_BIAS(Acc& c, Left& a, Right& b, Bias& bias,
+                                                     Events&... events) {
+  static_assert(Bias::Loc == TileType::Bias && Bias::Rows == 1,
+                "TGEMV_BIAS: expected a Bias tile of one row");
+  (events.Wait(), ...);
+  detail::Multiply<detail::StartFrom::kBias, true>("TGEMV_BIAS", c, bias, a, b);
+  npu::KeepCallSite();
+  return {};
+}
+
+}  // namespace pto

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "pto/global_tensor.hpp"
+#include "pto/tile.hpp"
+
+namespace pto {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsGlobal = false;
+template <class T, class ShapeT, class StrideT, Layout kLayout>
+inline constexpr bool kIsGlobal<GlobalTensor<T, ShapeT, StrideT, kLayout>> = true;
+
+template <class T, class = void>
+inline constexpr bool kIsEvent = false;
+template <class T>
+inline constexpr bool kIsEvent<T, std::void_t<decltype(std::declval<T&>().Wait())>> = true;
+
+}  // namespace detail
+
+template <class T>
+inline constexpr bool is_tile_data_v = detail::IsTile<std::remove_cv_t<T>>::value;
+template <class T>
+inline constexpr bool is_global_data_v = detail::kIsGlobal<std::remove_cv_t<T>>;
+template <class... T>
+inline constexpr bool all_events_v = (detail::kIsEvent<T> && ...);
+
+}  // namespace pto
