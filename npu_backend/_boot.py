@@ -30,16 +30,17 @@ def _register_module() -> None:
 
     module = importlib.import_module("npu_backend.npu")
     if getattr(torch, "npu", None) is not module:
-        torch._register_device_module("npu", module)
+        torch._register_device_module("npu", module)  # type: ignore[no-untyped-call]
     for name in _SUBMODULES:  # `import torch.npu.amp` finds these, not copies of them
         sys.modules[f"torch.npu.{name}"] = importlib.import_module(f"npu_backend.npu.{name}")
 
 
 def _generate_methods() -> None:
     import torch
+    from torch.utils import backend_registration
 
     if not hasattr(torch.Tensor, "is_npu"):
-        torch.utils.generate_methods_for_privateuse1_backend(
+        backend_registration.generate_methods_for_privateuse1_backend(
             for_tensor=True, for_module=True, for_packed_sequence=True, for_storage=True
         )
 
@@ -57,9 +58,9 @@ def boot() -> None:
             "uninstall one of them"
         )
     _library.load()
-    import torch
+    from torch.utils import backend_registration
 
-    torch.utils.rename_privateuse1_backend("npu")
+    backend_registration.rename_privateuse1_backend("npu")
     _register_module()
     _generate_methods()
     from npu_backend import _patches

@@ -28,7 +28,7 @@ def built_for(path: Path) -> str:
 
 
 def _check_version(built: str, installed: str) -> None:
-    """libtorch keeps no C++ ABI across minor versions."""
+    """Libtorch keeps no C++ ABI across minor versions."""
     if built.split("+")[0].split(".")[:2] != installed.split("+")[0].split(".")[:2]:
         raise ImportError(
             f"npu_backend: expected torch {built}, for which it was built, got torch {installed}; "
@@ -52,7 +52,7 @@ def load() -> None:
 
     _check_version(built_for(path), torch.__version__)
     try:
-        torch.ops.load_library(str(path))
+        torch.ops.load_library(str(path))  # type: ignore[no-untyped-call]
     except OSError as error:
         raise ImportError(f"npu_backend: expected {path} to load, got: {error}") from error
     device_error = ctypes.CDLL(str(path)).npu_backend_device_error

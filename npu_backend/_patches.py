@@ -64,5 +64,5 @@ def apply() -> None:
     _patch(torch.UntypedStorage, "data_ptr")
     _patch(torch.utils.dlpack, "to_dlpack")
     if hasattr(torch, "to_dlpack"):
-        torch.to_dlpack = torch.utils.dlpack.to_dlpack
+        torch.to_dlpack = torch.utils.dlpack.to_dlpack  # type: ignore[attr-defined]
     _patch_dlpack_device()

@@ -42,12 +42,10 @@ def set_autocast_dtype(dtype: torch.dtype) -> None:
     torch.set_autocast_dtype("npu", dtype)
 
 
-class autocast(torch.amp.autocast):  # noqa: N801
+class autocast(torch.amp.autocast):
     """``torch.amp.autocast`` for npu."""
 
-    def __init__(
-        self, enabled: bool = True, dtype: torch.dtype = torch.float16, cache_enabled: bool = True
-    ) -> None:
+    def __init__(self, enabled: bool = True, dtype: torch.dtype = torch.float16, cache_enabled: bool = True) -> None:
         """Args: as for ``torch.amp.autocast``."""
         super().__init__("npu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 

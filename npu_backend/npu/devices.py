@@ -88,7 +88,7 @@ def set_device(device: Device) -> None:
     torch._C._accelerator_setDeviceIndex(device_index(device, optional=False))
 
 
-class device:  # noqa: N801  (the name that torch.cuda has, too)
+class device:
     """Context in which the given device is the current one; None or a negative index changes nothing."""
 
     def __init__(self, device: Device) -> None:
@@ -110,7 +110,7 @@ class device:  # noqa: N801  (the name that torch.cuda has, too)
             set_device(self.prev_idx)
 
 
-class device_of(device):  # noqa: N801
+class device_of(device):
     """Context of the device of a tensor or storage; a CPU one changes nothing."""
 
     def __init__(self, obj: Any) -> None:

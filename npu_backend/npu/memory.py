@@ -100,7 +100,7 @@ def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
         abbreviated: leave out the rows for small and large blocks.
     """
     stats = memory_stats(device)
-    rows = [("", "current", "peak", "allocated", "freed")]
+    rows: list[tuple[str, ...]] = [("", "current", "peak", "allocated", "freed")]
     for key in ("allocated_bytes", "requested_bytes", "reserved_bytes", "allocation", "segment"):
         for pool in ("all",) if abbreviated else ("all", "small_pool", "large_pool"):
             values = [str(stats.get(f"{key}.{pool}.{column}", 0)) for column in rows[0][1:]]

@@ -29,7 +29,7 @@ class Stream(torch.Stream):
     @property
     def npu_stream(self) -> int:
         """Address of the stream in the C interface ``npu_runtime.h``."""
-        return int(self.native_handle)
+        return int(self.native_handle)  # type: ignore[attr-defined]
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
@@ -85,9 +85,7 @@ class Event(torch.Event):
 
 
 def _wrap(stream: torch.Stream) -> Stream:
-    return Stream(
-        stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type
-    )
+    return Stream(stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type)
 
 
 def current_stream(device: Device = None) -> Stream:

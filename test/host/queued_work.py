@@ -4,8 +4,9 @@
 import ctypes
 import time
 
-import npu_backend
 import torch
+
+import npu_backend
 
 _HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 

@@ -7,7 +7,6 @@ import unittest
 from pathlib import Path
 
 import npu_backend
-
 from test.host.python_process import PACKAGES, output_of, run_python
 
 PLUS_ONE = "print((torch.ones(2, device='npu') + 1).tolist())"
@@ -44,8 +43,9 @@ class AutoloadTest(unittest.TestCase):
         for imports in ("import npu_backend, torch", "import torch, npu_backend", "import npu_backend._boot, torch"):
             for autoload in ("0", "1"):
                 with self.subTest(imports=imports, autoload=autoload):
-                    output = output_of(f"{imports}\n{PLUS_ONE}", path=[self.site], cwd="/",
-                                       TORCH_DEVICE_BACKEND_AUTOLOAD=autoload)
+                    output = output_of(
+                        f"{imports}\n{PLUS_ONE}", path=[self.site], cwd="/", TORCH_DEVICE_BACKEND_AUTOLOAD=autoload
+                    )
                     self.assertEqual(output, "[2.0, 2.0]\n")
 
     def test_variable_0_leaves_torch_alone(self):

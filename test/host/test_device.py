@@ -2,10 +2,10 @@
 import threading
 import unittest
 
-import npu_backend  # noqa: F401
 import torch
 from torch.testing import assert_close
 
+import npu_backend
 from test.host.python_process import output_of
 
 
@@ -91,8 +91,21 @@ class DeviceTest(unittest.TestCase):
             torch.set_default_device(None)
 
     def test_every_dtype_is_created_copied_printed_and_kept(self):
-        for dtype in (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16,
-                      torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128, torch.uint64):
+        for dtype in (
+            torch.bool,
+            torch.uint8,
+            torch.int8,
+            torch.int16,
+            torch.int32,
+            torch.int64,
+            torch.float16,
+            torch.bfloat16,
+            torch.float32,
+            torch.float64,
+            torch.complex64,
+            torch.complex128,
+            torch.uint64,
+        ):
             with self.subTest(dtype=dtype):
                 x = torch.ones(3, dtype=dtype, device="npu")
                 self.assertEqual(x.cpu().dtype, dtype)

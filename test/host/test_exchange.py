@@ -4,12 +4,12 @@ import io
 import pickle
 import unittest
 
-import npu_backend  # noqa: F401
 import torch
 from torch import nn
 from torch.testing import assert_close
 from torch.utils.data import DataLoader, TensorDataset
 
+import npu_backend  # noqa: F401
 from test.host.python_process import output_of, run_python
 
 

@@ -2,9 +2,9 @@
 import gc
 import unittest
 
-import npu_backend  # noqa: F401
 import torch
 
+import npu_backend  # noqa: F401
 from test.host.python_process import output_of
 
 MIB = 2**20

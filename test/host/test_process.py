@@ -6,9 +6,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import npu_backend
 import torch
 
+import npu_backend
 from test.host.python_process import PACKAGES, output_of, run_python
 
 LIBRARY = npu_backend._boot._library.library_path()
@@ -49,8 +49,14 @@ def interrupt_code(wait, exception="KeyboardInterrupt", signal="signal.SIGINT", 
 
 class InterruptTest(unittest.TestCase):
     def test_ctrl_c_raises_at_once_wherever_python_waits(self):
-        for wait in ("torch.npu.synchronize()", "x.cpu()", "x.sum().item()", "x.data_ptr()",
-                     "torch.npu.current_stream().synchronize()", "torch.npu.current_stream().record_event().synchronize()"):
+        for wait in (
+            "torch.npu.synchronize()",
+            "x.cpu()",
+            "x.sum().item()",
+            "x.data_ptr()",
+            "torch.npu.current_stream().synchronize()",
+            "torch.npu.current_stream().record_event().synchronize()",
+        ):
             with self.subTest(wait=wait):
                 self.assertEqual(output_of(interrupt_code(wait)), "KeyboardInterrupt True\n[2.0, 2.0, 2.0]\n")
 
@@ -128,7 +134,9 @@ print((torch.ones(2, device="npu") + 1).tolist())
     def test_bare_load_of_a_second_copy_warns(self):
         with tempfile.TemporaryDirectory() as folder:
             copy = shutil.copy2(LIBRARY, Path(folder, LIBRARY.name))
-            code = f"import npu_backend, torch\ntorch.ops.load_library({str(copy)!r})\nprint(torch.ones(2, device='npu'))"
+            code = (
+                f"import npu_backend, torch\ntorch.ops.load_library({str(copy)!r})\nprint(torch.ones(2, device='npu'))"
+            )
             libraries = f"{LIBRARY.parent}:{Path(torch.__file__).parent / 'lib'}"
             done = run_python(code, LD_LIBRARY_PATH=libraries)
         self.assertEqual(done.returncode, 0, done.stderr)

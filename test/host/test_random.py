@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import unittest
 
-import npu_backend  # noqa: F401
 import torch
 from torch.testing import assert_close
+
+import npu_backend  # noqa: F401
 
 DRAWS = {
     "randn": lambda device, **k: torch.randn(1000, device=device, **k),

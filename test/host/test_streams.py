@@ -2,9 +2,9 @@
 import threading
 import unittest
 
-import npu_backend  # noqa: F401
 import torch
 
+import npu_backend  # noqa: F401
 from test.host.queued_work import Queue
 
 

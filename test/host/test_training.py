@@ -3,10 +3,11 @@ import copy
 import threading
 import unittest
 
-import npu_backend  # noqa: F401
 import torch
 from torch import nn
 from torch.testing import assert_close
+
+import npu_backend  # noqa: F401
 
 
 def mlp():

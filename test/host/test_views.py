@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import unittest
 
-import npu_backend  # noqa: F401
 import torch
 from torch.testing import assert_close
+
+import npu_backend  # noqa: F401
 
 VIEWS = {
     "slice": lambda x: x[1:, ::2],
@@ -94,8 +95,13 @@ class CopyTest(unittest.TestCase):
             with self.subTest(view=name):
                 expected = view(x).resolve_conj().resolve_neg()
                 y = view(x.npu())
-                for copied in (y.cpu(), y.clone().cpu(), torch.empty_like(expected, device="npu").copy_(y).cpu(),
-                               torch.empty_like(expected).copy_(y), y.npu(1).cpu()):
+                for copied in (
+                    y.cpu(),
+                    y.clone().cpu(),
+                    torch.empty_like(expected, device="npu").copy_(y).cpu(),
+                    torch.empty_like(expected).copy_(y),
+                    y.npu(1).cpu(),
+                ):
                     assert_close(copied.resolve_conj().resolve_neg(), expected, rtol=0, atol=0)
 
     def test_copy_into_a_conjugate_view(self):
@@ -123,8 +129,9 @@ class CopyTest(unittest.TestCase):
             "gather": lambda: torch.ones(3, device="npu").gather(0, torch.zeros(3, dtype=torch.int64)),
             "cat": lambda: torch.cat([torch.ones(3, device="npu"), torch.ones(3, device="npu:1")]),
         }.items():
-            with self.subTest(operation=name), self.assertRaisesRegex(
-                RuntimeError, "Expected all tensors to be on the same device"
+            with (
+                self.subTest(operation=name),
+                self.assertRaisesRegex(RuntimeError, "Expected all tensors to be on the same device"),
             ):
                 function()
         self.assertEqual((torch.ones(1, device="npu") + torch.tensor(2.0)).item(), 3)

@@ -4,7 +4,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
-/// Policies of autocast: what happens to the arguments before the operator is called again without autocast.
+/// Policies of autocast: what happens to the arguments before the operator is called again without
+/// autocast.
 namespace npu_backend {
 
 /// Floating tensors become the dtype of autocast.

@@ -4,7 +4,8 @@
 #include "aten/cpu_call.h"
 #include "device/registration.h"
 
-/// PyTorch leaves the convolutions of a private device to these two operators. They take what the CPU ones take.
+/// PyTorch leaves the convolutions of a private device to these two operators. They take what the
+/// CPU ones take.
 namespace npu_backend {
 namespace {
 
@@ -42,8 +43,7 @@ void ConvolutionBackward(const c10::OperatorHandle&, Stack* stack) {
 
 void Define() {
   torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);
-  aten.impl("convolution_overrideable",
-            torch::CppFunction::makeFromBoxedFunction<&Convolution>());
+  aten.impl("convolution_overrideable", torch::CppFunction::makeFromBoxedFunction<&Convolution>());
   aten.impl("convolution_backward_overrideable",
             torch::CppFunction::makeFromBoxedFunction<&ConvolutionBackward>());
 }

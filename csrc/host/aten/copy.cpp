@@ -21,7 +21,8 @@ at::Tensor HostView(const at::Tensor& tensor) {
   return ShadowOf(tensor);
 }
 
-/// Between npu and CPU either way, and between devices npu. Synchronous, so non_blocking is met anyway.
+/// Between npu and CPU either way, and between devices npu. Synchronous, so non_blocking is met
+/// anyway.
 at::Tensor& CopyInto(at::Tensor& self, const at::Tensor& source, bool non_blocking) {
   const at::Tensor& on_npu = self.is_privateuseone() ? self : source;
   const at::AutoDispatchBelowADInplaceOrView below_autograd;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/cpu_call.h"
 
-#include <ATen/core/List.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/List.h>
 
 #include <utility>
 
@@ -17,14 +17,15 @@ namespace {
 
 const c10::Device kCpu(c10::DeviceType::CPU);
 
-/// The same tensor is searched for among so many arguments only: a list of thousands must not cost their square.
+/// The same tensor is searched for among so many arguments only: a list of thousands must not cost
+/// their square.
 constexpr size_t kSearched = 16;
 
 }  // namespace
 
 CpuCall::~CpuCall() {
-  // Also after an exception: a kernel that gave an argument other memory before it failed must not leave the caller
-  // with a pointer to the old one.
+  // Also after an exception: a kernel that gave an argument other memory before it failed must not
+  // leave the caller with a pointer to the old one.
   for (Argument& argument : arguments_) {
     if (argument.is_mutable) FollowStorage(argument);
   }

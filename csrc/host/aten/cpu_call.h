@@ -13,9 +13,10 @@
 
 namespace npu_backend {
 
-/// One call of a CPU kernel on npu arguments, without a copy (design D6). Enter replaces the arguments on the stack by
-/// CPU ones over the same memory, Leave replaces the results: an argument that comes back is the caller's tensor, a
-/// view shares the storage of its argument, other memory is adopted.
+/// One call of a CPU kernel on npu arguments, without a copy (design D6). Enter replaces the
+/// arguments on the stack by CPU ones over the same memory, Leave replaces the results: an argument
+/// that comes back is the caller's tensor, a view shares the storage of its argument, other memory
+/// is adopted.
 class CpuCall {
  public:
   explicit CpuCall(const Plan& plan) : plan_(plan) {}

@@ -12,7 +12,8 @@
 #include "device/registration.h"
 #include "device/stream.h"
 
-/// What the Python package needs and PyTorch has no interface for, as operators of namespace npu_backend.
+/// What the Python package needs and PyTorch has no interface for, as operators of namespace
+/// npu_backend.
 namespace npu_backend {
 namespace {
 

@@ -15,8 +15,8 @@
 namespace npu_backend {
 namespace {
 
-/// The formula of PyTorch's dropout on CPU. It draws from the generator of the device, which the CPU kernel of
-/// native_dropout would not.
+/// The formula of PyTorch's dropout on CPU. It draws from the generator of the device, which the
+/// CPU kernel of native_dropout would not.
 std::tuple<at::Tensor, at::Tensor> NativeDropout(const at::Tensor& input, double p,
                                                  std::optional<bool> train) {
   if (!train.value_or(true) || p == 0 || input.numel() == 0) {

@@ -26,7 +26,8 @@ at::Scalar LargestInteger(c10::ScalarType dtype) {
   return c10::isSignedType(dtype) ? at::Scalar(static_cast<int64_t>(all >> 1)) : at::Scalar(all);
 }
 
-/// What torch.use_deterministic_algorithms promises: NaN or the largest integer instead of old contents.
+/// What torch.use_deterministic_algorithms promises: NaN or the largest integer instead of old
+/// contents.
 void FillWhenDeterministic(const at::Tensor& tensor) {
   const at::Context& context = at::globalContext();
   if (!context.deterministicAlgorithms() || !context.deterministicFillUninitializedMemory()) return;
@@ -42,8 +43,7 @@ c10::DeviceIndex CheckOptions(std::optional<c10::Layout> layout, std::optional<c
   TORCH_CHECK_NOT_IMPLEMENTED(layout.value_or(c10::kStrided) == c10::kStrided,
                               "npu: expected layout torch.strided, got ", *layout);
   TORCH_CHECK(!pin_memory.value_or(false), "Only dense CPU tensors can be pinned");
-  const c10::DeviceIndex index =
-      device ? IndexOf(*device) : CurrentDevice();
+  const c10::DeviceIndex index = device ? IndexOf(*device) : CurrentDevice();
   TORCH_CHECK(index >= 0 && index < DeviceCount(), "npu: expected a device index in [0, ",
               static_cast<int>(DeviceCount()), "), got ", static_cast<int>(index));
   return index;
@@ -53,10 +53,9 @@ at::Tensor Empty(c10::IntArrayRef size, std::optional<c10::ScalarType> dtype,
                  std::optional<c10::Layout> layout, std::optional<c10::Device> device,
                  std::optional<bool> pin_memory, std::optional<c10::MemoryFormat> memory_format) {
   const DeviceScope scope(CheckOptions(layout, device, pin_memory));
-  at::Tensor tensor =
-      at::detail::empty_generic(size, NpuAllocator(), kKeys,
-                                dtype.value_or(c10::get_default_dtype_as_scalartype()),
-                                memory_format);
+  at::Tensor tensor = at::detail::empty_generic(
+      size, NpuAllocator(), kKeys, dtype.value_or(c10::get_default_dtype_as_scalartype()),
+      memory_format);
   FillWhenDeterministic(tensor);
   return tensor;
 }
@@ -66,8 +65,7 @@ at::Tensor EmptyStrided(c10::IntArrayRef size, c10::IntArrayRef stride,
                         std::optional<c10::Device> device, std::optional<bool> pin_memory) {
   const DeviceScope scope(CheckOptions(layout, device, pin_memory));
   at::Tensor tensor = at::detail::empty_strided_generic(
-      size, stride, NpuAllocator(), kKeys,
-      dtype.value_or(c10::get_default_dtype_as_scalartype()));
+      size, stride, NpuAllocator(), kKeys, dtype.value_or(c10::get_default_dtype_as_scalartype()));
   FillWhenDeterministic(tensor);
   return tensor;
 }

@@ -13,11 +13,10 @@ void Define() {
   Implement("_", c10::DispatchKey::PrivateUse1)
       .fallback(torch::CppFunction::makeFromBoxedFunction<&Fallback>());
 
-  // These have a formula for any device, but on CPU a kernel that rounds elsewhere or, for mode, knows its devices by
-  // name.
+  // These have a formula for any device, but on CPU a kernel that rounds elsewhere or, for mode,
+  // knows its devices by name.
   torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);
-  for (const char* name :
-       {"addr", "addr.out", "native_group_norm", "mode.values"}) {
+  for (const char* name : {"addr", "addr.out", "native_group_norm", "mode.values"}) {
     aten.impl(name, torch::CppFunction::makeFromBoxedFunction<&Fallback>());
   }
 }

@@ -13,7 +13,8 @@
 
 #include "device/registration.h"
 
-/// GRU cells of a private device come as one operator each, which CPU does not have. Gates: reset, update, new.
+/// GRU cells of a private device come as one operator each, which CPU does not have. Gates: reset,
+/// update, new.
 namespace npu_backend {
 namespace {
 

@@ -14,7 +14,8 @@
 
 #include "device/registration.h"
 
-/// LSTM cells of a private device come as one operator each, which CPU does not have. Gates: input, forget, cell, out.
+/// LSTM cells of a private device come as one operator each, which CPU does not have. Gates: input,
+/// forget, cell, out.
 namespace npu_backend {
 namespace {
 
@@ -54,13 +55,11 @@ Three LstmCellBackward(const OptionalTensor& grad_hy, const OptionalTensor& grad
   const at::Tensor &in = gate[0], &forget = gate[1], &cell = gate[2], &out = gate[3];
   const at::Tensor from_hy = OrZeros(grad_hy, cy);
   const at::Tensor tanh_cy = cy.tanh();
-  const at::Tensor grad_cell_state =
-      from_hy * out * TanhSlope(tanh_cy) + OrZeros(grad_cy, cy);
-  at::Tensor grad_gates = at::cat({grad_cell_state * cell * SigmoidSlope(in),
-                                   grad_cell_state * cx * SigmoidSlope(forget),
-                                   grad_cell_state * in * TanhSlope(cell),
-                                   from_hy * tanh_cy * SigmoidSlope(out)},
-                                  1);
+  const at::Tensor grad_cell_state = from_hy * out * TanhSlope(tanh_cy) + OrZeros(grad_cy, cy);
+  at::Tensor grad_gates = at::cat(
+      {grad_cell_state * cell * SigmoidSlope(in), grad_cell_state * cx * SigmoidSlope(forget),
+       grad_cell_state * in * TanhSlope(cell), from_hy * tanh_cy * SigmoidSlope(out)},
+      1);
   at::Tensor grad_bias = has_bias ? grad_gates.sum(c10::IntArrayRef{0}) : at::Tensor();
   return {std::move(grad_gates), grad_cell_state * forget, std::move(grad_bias)};
 }

@@ -9,11 +9,18 @@ namespace npu_backend {
 namespace {
 
 /// Indices may lie on CPU, as on CUDA, and lengths of sequences must.
-constexpr std::string_view kMixed[] = {
-    "aten::index",       "aten::index_put",         "aten::index_put_",
-    "aten::_index_put_impl_", "aten::_index_put_impl", "aten::_unsafe_index",
-    "aten::_unsafe_index_put", "aten::_unsafe_masked_index", "aten::_unsafe_masked_index_put_accumulate",
-    "aten::_pack_padded_sequence", "aten::is_set_to", "aten::_has_compatible_shallow_copy_type"};
+constexpr std::string_view kMixed[] = {"aten::index",
+                                       "aten::index_put",
+                                       "aten::index_put_",
+                                       "aten::_index_put_impl_",
+                                       "aten::_index_put_impl",
+                                       "aten::_unsafe_index",
+                                       "aten::_unsafe_index_put",
+                                       "aten::_unsafe_masked_index",
+                                       "aten::_unsafe_masked_index_put_accumulate",
+                                       "aten::_pack_padded_sequence",
+                                       "aten::is_set_to",
+                                       "aten::_has_compatible_shallow_copy_type"};
 
 bool Mixes(const std::string& name) {
   if (name.compare(0, 6, "aten::") != 0) return true;  // somebody else's operator checks for itself

@@ -15,11 +15,11 @@ struct Plan {
   c10::OperatorName name;
   size_t arguments = 0;
   size_t returns = 0;
-  std::vector<bool> is_mutable;          // by argument
-  std::vector<uint8_t> generators;       // arguments of type Generator?
-  bool mixes_devices = false;            // takes CPU tensors together with npu tensors
+  std::vector<bool> is_mutable;     // by argument
+  std::vector<uint8_t> generators;  // arguments of type Generator?
+  bool mixes_devices = false;       // takes CPU tensors together with npu tensors
   bool has_cpu_kernel = true;
-  int cpu_result = -1;                   // the result that stays on CPU
+  int cpu_result = -1;  // the result that stays on CPU
 };
 
 const Plan& PlanOf(const c10::OperatorHandle& op);

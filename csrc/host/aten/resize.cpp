@@ -30,8 +30,8 @@ const at::Tensor& Resize(const at::Tensor& self, c10::IntArrayRef size,
                                                                  impl->storage_offset()));
   }
   if (memory_format) {
-    TORCH_CHECK(*memory_format != c10::MemoryFormat::Preserve,
-                "Unsupported memory format ", *memory_format);
+    TORCH_CHECK(*memory_format != c10::MemoryFormat::Preserve, "Unsupported memory format ",
+                *memory_format);
     impl->empty_tensor_restride(*memory_format);
   }
   return self;
@@ -60,9 +60,9 @@ at::Tensor& SetStorage(at::Tensor& self, c10::Storage source, int64_t offset, c1
 }
 
 at::Tensor& SetEmpty(at::Tensor& self) {
-  auto storage = c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), 0, AllocateOn(self.device(), 0), NpuAllocator(),
-      /*resizable=*/true);
+  auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), 0,
+                                                       AllocateOn(self.device(), 0), NpuAllocator(),
+                                                       /*resizable=*/true);
   return SetStorage(self, c10::Storage(std::move(storage)), 0, {0}, {});
 }
 

@@ -11,8 +11,8 @@ namespace npu_backend {
 /// The allocator of device npu: memory of the current device, labelled npu.
 c10::Allocator* NpuAllocator();
 
-/// The same memory, labelled CPU: allocator of twins. Memory is that of the device of the running fallback call, else
-/// of the current device.
+/// The same memory, labelled CPU: allocator of twins. Memory is that of the device of the running
+/// fallback call, else of the current device.
 c10::Allocator* TwinAllocator();
 
 /// Memory of device, labelled npu.
@@ -22,8 +22,8 @@ c10::DataPtr AllocateOn(c10::Device device, size_t bytes);
 c10::Allocator* PinnedAllocator();
 bool IsPinned(const void* pointer);
 
-/// While it lives, what this thread allocates through PyTorch's CPU allocator is memory of device. So the outputs of
-/// CPU kernels come from the cache of the device and count in its statistics.
+/// While it lives, what this thread allocates through PyTorch's CPU allocator is memory of device.
+/// So the outputs of CPU kernels come from the cache of the device and count in its statistics.
 class HostAllocationsOn {
  public:
   explicit HostAllocationsOn(c10::DeviceIndex device);

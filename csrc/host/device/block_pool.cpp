@@ -12,13 +12,14 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kSegmentBytes = size_t{2} << 20;
 constexpr size_t kSmallBytes = size_t{1} << 20;  // the largest request that shares a segment
-/// Queued work may keep so much freed memory alive before a request without a cached block waits for it.
+/// Queued work may keep so much freed memory alive before a request without a cached block waits
+/// for it.
 constexpr size_t kQueuedBytes = size_t{256} << 20;
 
 size_t RoundUp(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
 
-/// The size of the block for a request: steps of 64 bytes, then of a quarter of the next lower power of two (an eighth
-/// from 32 MiB up), so that few sizes serve many requests.
+/// The size of the block for a request: steps of 64 bytes, then of a quarter of the next lower
+/// power of two (an eighth from 32 MiB up), so that few sizes serve many requests.
 size_t BlockBytes(size_t bytes) {
   const size_t power = std::bit_floor(bytes);
   if (bytes <= kSmallBytes) return RoundUp(bytes, std::max(kAlignment, power / 4));

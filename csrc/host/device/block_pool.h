@@ -16,9 +16,10 @@
 
 namespace npu_backend {
 
-/// Caches memory of the devices. Requests up to 1 MiB are cut from segments of 2 MiB in size classes of at most 25 %
-/// waste; larger ones are segments of their own, multiples of 2 MiB. Freed blocks wait in the list of their size.
-/// The runtime is never called with the lock held: it calls back into Free.
+/// Caches memory of the devices. Requests up to 1 MiB are cut from segments of 2 MiB in size
+/// classes of at most 25 % waste; larger ones are segments of their own, multiples of 2 MiB. Freed
+/// blocks wait in the list of their size. The runtime is never called with the lock held: it calls
+/// back into Free.
 class BlockPool {
  public:
   using Stats = c10::CachingDeviceAllocator::DeviceStats;
@@ -27,12 +28,14 @@ class BlockPool {
 
   /// 64-byte aligned memory of device; nullptr for 0 bytes. Throws c10::OutOfMemoryError.
   void* Allocate(c10::DeviceIndex device, size_t bytes);
-  /// Any thread may call it, with work on the block pending: then RecordStream or a reference held it.
+  /// Any thread may call it, with work on the block pending: then RecordStream or a reference held
+  /// it.
   void Free(void* pointer) noexcept;
   /// The device whose block begins at pointer, -1 if none does.
   c10::DeviceIndex DeviceOf(const void* pointer);
 
-  /// The block of pointer is not given out again before the work that is on stream when it is freed has run.
+  /// The block of pointer is not given out again before the work that is on stream when it is freed
+  /// has run.
   void RecordStream(const void* pointer, c10::Stream stream);
   /// Waits for device and gives its unused segments back to the system.
   void Trim(c10::DeviceIndex device);

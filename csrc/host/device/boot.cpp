@@ -19,7 +19,8 @@ std::string& Sentence() {
   return sentence;
 }
 
-/// "" when no other backend and no other copy of this library holds PyTorch's one slot for private devices.
+/// "" when no other backend and no other copy of this library holds PyTorch's one slot for private
+/// devices.
 std::string FindOwner() {
   if (c10::is_privateuse1_backend_registered() && c10::get_privateuse1_backend() != "npu") {
     return "npu_backend: expected PyTorch's slot for a private device to be free, got one named '" +
@@ -72,7 +73,7 @@ extern "C" NPU_BACKEND_API const char* npu_backend_device_error() {
   return npu_backend::DeviceError().c_str();
 }
 
-/// The Python package finds this text in the file before it loads it, for a library that was compiled against another
-/// PyTorch may not load.
+/// The Python package finds this text in the file before it loads it, for a library that was
+/// compiled against another PyTorch may not load.
 extern "C" NPU_BACKEND_API const char npu_backend_built_for[];
 extern "C" const char npu_backend_built_for[] = "npu_backend built for torch " NPU_TORCH_VERSION;

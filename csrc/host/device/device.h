@@ -9,7 +9,8 @@
 
 namespace npu_backend {
 
-/// Raises the runtime's sentence. An interrupt is no error here: the interpreter raises it when the call has returned.
+/// Raises the runtime's sentence. An interrupt is no error here: the interpreter raises it when the
+/// call has returned.
 [[noreturn]] NPU_BACKEND_API void Throw(npuError_t error);
 inline void Check(npuError_t error) {
   if (C10_UNLIKELY(error != NPU_SUCCESS && error != NPU_ERROR_INTERRUPTED)) Throw(error);

@@ -5,8 +5,8 @@
 
 namespace npu_backend {
 
-/// A generator of device npu. It wraps a CPU generator, which the CPU kernels draw from, so that with equal seeds the
-/// numbers on npu are those on CPU, and draws on CPU do not disturb it.
+/// A generator of device npu. It wraps a CPU generator, which the CPU kernels draw from, so that
+/// with equal seeds the numbers on npu are those on CPU, and draws on CPU do not disturb it.
 at::Generator NewGenerator(c10::DeviceIndex device);
 
 /// The default generator of device.

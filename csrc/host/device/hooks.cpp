@@ -16,8 +16,9 @@ namespace npu_backend {
 
 void ResizeStorage(c10::StorageImpl* storage, size_t bytes) {
   if (storage->nbytes() == bytes) return;
-  TORCH_CHECK(storage->resizable(), "npu: expected a storage that can be resized, got a fixed one of ",
-              storage->nbytes(), " bytes");
+  TORCH_CHECK(storage->resizable(),
+              "npu: expected a storage that can be resized, got a fixed one of ", storage->nbytes(),
+              " bytes");
   const c10::Device device = storage->device();
   c10::DataPtr data = AllocateOn(device, bytes);
   const size_t kept = std::min(bytes, storage->nbytes());

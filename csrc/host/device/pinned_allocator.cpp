@@ -12,13 +12,15 @@ namespace {
 
 constexpr size_t kPageBytes = 4096;
 
-/// Memory of the host; nothing is locked, for the device shares it anyway. The ranges tell is_pinned().
+/// Memory of the host; nothing is locked, for the device shares it anyway. The ranges tell
+/// is_pinned().
 class HostPinnedAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(size_t bytes) override {
     const c10::Device cpu(c10::DeviceType::CPU);
     if (bytes == 0) return {nullptr, nullptr, &Free, cpu};
-    TORCH_CHECK_WITH(OutOfMemoryError, bytes <= SIZE_MAX / 2, "npu: expected a size of pinned memory, got ", bytes);
+    TORCH_CHECK_WITH(OutOfMemoryError, bytes <= SIZE_MAX / 2,
+                     "npu: expected a size of pinned memory, got ", bytes);
     const size_t rounded = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
     void* memory = std::aligned_alloc(kPageBytes, rounded);
     TORCH_CHECK_WITH(OutOfMemoryError, memory, "npu: expected ", bytes,

@@ -26,15 +26,15 @@ struct PythonApi {
   void (*release_gil)(int) = Find<void (*)(int)>("PyGILState_Release");
   Object (*add_module)(const char*) = Find<Object (*)(const char*)>("PyImport_AddModule");
   int (*check_signals)() = Find<int (*)()>("PyErr_CheckSignals");
-  void (*fetch)(Object*, Object*, Object*) =
-      Find<void (*)(Object*, Object*, Object*)>("PyErr_Fetch");
+  void (*fetch)(Object*, Object*,
+                Object*) = Find<void (*)(Object*, Object*, Object*)>("PyErr_Fetch");
   void (*restore)(Object, Object, Object) = Find<void (*)(Object, Object, Object)>("PyErr_Restore");
   void (*clear)() = Find<void (*)()>("PyErr_Clear");
   void (*set_interrupt)() = Find<void (*)()>("PyErr_SetInterrupt");
-  int (*add_pending_call)(int (*)(void*), void*) =
-      Find<int (*)(int (*)(void*), void*)>("Py_AddPendingCall");
-  int (*warn)(Object, const char*, std::ptrdiff_t) =
-      Find<int (*)(Object, const char*, std::ptrdiff_t)>("PyErr_WarnEx");
+  int (*add_pending_call)(int (*)(void*),
+                          void*) = Find<int (*)(int (*)(void*), void*)>("Py_AddPendingCall");
+  int (*warn)(Object, const char*,
+              std::ptrdiff_t) = Find<int (*)(Object, const char*, std::ptrdiff_t)>("PyErr_WarnEx");
   Object* runtime_warning = Find<Object*>("PyExc_RuntimeWarning");
 
   bool Usable() const {
@@ -73,8 +73,8 @@ int RaiseAgain(void* argument) {
   return -1;
 }
 
-/// Takes the exception that a signal handler has raised out of this call, which has no way to return it, and has the
-/// interpreter raise it at its next instruction.
+/// Takes the exception that a signal handler has raised out of this call, which has no way to
+/// return it, and has the interpreter raise it at its next instruction.
 void RaiseLater() {
   const PythonApi& python = Python();
   if (!python.fetch || !python.restore || !python.add_pending_call) {
@@ -110,8 +110,8 @@ void Warn(const char* sentence) noexcept {
 }
 
 int InterruptRequested() noexcept {
-  // Python runs signal handlers in the main thread only; another thread would wait for the interpreter's lock, maybe
-  // for a main thread that waits for this one.
+  // Python runs signal handlers in the main thread only; another thread would wait for the
+  // interpreter's lock, maybe for a main thread that waits for this one.
   if (gettid() != getpid()) return 0;
   const PythonApi& python = Python();
   if (!python.Usable() || !python.check_signals) return 0;

@@ -100,8 +100,8 @@ torch::Library& Extend(const char* name_space) {
 }
 
 torch::Library& Implement(const char* name_space, c10::DispatchKey key) {
-  return Keep(std::make_unique<torch::Library>(torch::Library::IMPL, name_space, key, __FILE__,
-                                               __LINE__));
+  return Keep(
+      std::make_unique<torch::Library>(torch::Library::IMPL, name_space, key, __FILE__, __LINE__));
 }
 
 }  // namespace npu_backend

@@ -8,11 +8,12 @@
 namespace npu_backend {
 namespace {
 
-constexpr int kPoolStreams = 32;  // as in PyTorch's CUDA backend
+constexpr int kPoolStreams = 32;   // as in PyTorch's CUDA backend
 constexpr int kMostDevices = 128;  // a device index of PyTorch is 8 bits
 constexpr c10::StreamId kDefaultStream = 0;
 
-/// Stream ids: 0 is the default stream, 1 to 32 the pool, others the address of a stream of the runtime.
+/// Stream ids: 0 is the default stream, 1 to 32 the pool, others the address of a stream of the
+/// runtime.
 struct DeviceStreams {
   std::once_flag created;
   npuStream_t by_id[kPoolStreams + 1] = {};

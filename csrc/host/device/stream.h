@@ -24,20 +24,24 @@ NPU_BACKEND_API npuStream_t CurrentNativeStream(c10::DeviceIndex device);
 /// One of 32 streams per device, in turn.
 NPU_BACKEND_API c10::Stream StreamFromPool(c10::DeviceIndex device);
 
-/// Waits for the current stream of device; cheap when nothing is pending. Whoever reads or writes memory of the device
-/// on the host calls it first. Raises the fault of a kernel that has run there.
+/// Waits for the current stream of device; cheap when nothing is pending. Whoever reads or writes
+/// memory of the device on the host calls it first. Raises the fault of a kernel that has run
+/// there.
 NPU_BACKEND_API void Drain(c10::DeviceIndex device);
 
 /// Launches kernel for output, which lies on npu or on CPU.
-///   npu: enqueues on the current stream of its device and returns. The launch owns the memory of output and of each
+///   npu: enqueues on the current stream of its device and returns. The launch owns the memory of
+///   output and of each
 ///        tensor of keep_alive until it has run.
-///   cpu: the same kernel on CPU memory, on the default stream of device 0, and has run when the call returns.
+///   cpu: the same kernel on CPU memory, on the default stream of device 0, and has run when the
+///   call returns.
 /// args: the parameters of the kernel, laid out as in a C struct. flags: NPU_LAUNCH_...
 NPU_BACKEND_API void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args,
                             size_t args_bytes, const at::Tensor& output,
                             c10::ArrayRef<at::Tensor> keep_alive, uint32_t flags = 0);
 
-/// The stream that Launch uses for a tensor: the current one of its device, or for CPU the default one of device 0.
+/// The stream that Launch uses for a tensor: the current one of its device, or for CPU the default
+/// one of device 0.
 NPU_BACKEND_API npuStream_t StreamFor(const at::Tensor& tensor);
 
 }  // namespace npu_backend

@@ -8,9 +8,7 @@
 namespace npu_backend {
 namespace {
 
-void ReleaseTwin(void* context) {
-  StoragePtr::reclaim(static_cast<c10::StorageImpl*>(context));
-}
+void ReleaseTwin(void* context) { StoragePtr::reclaim(static_cast<c10::StorageImpl*>(context)); }
 
 }  // namespace
 
