@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
+#include "npu/simd_ops.hpp"
 #include "pto/check.hpp"
 #include "pto/layout.hpp"
 
@@ -11,63 +13,237 @@ namespace pto {
 
 namespace detail {
 
-/// Sum of length elements in the order of A2/A3: each of 64 lanes adds its elements in turn (256
-/// bytes of float are one repeat), then neighbours are added pairwise until one is left.
-template <class T>
-T SumLine(const T* line, size_t length) {
-  constexpr size_t kLanes = 64;
-  T lanes[kLanes] = {};
-  const size_t first = length < kLanes ? length : kLanes;
-  for (size_t i = 0; i < first; ++i) lanes[i] = line[i];
-  for (size_t i = kLanes; i < length; i += kLanes) {
-    const size_t count = length - i < kLanes ? length - i : kLanes;
-    for (size_t lane = 0; lane < count; ++lane) lanes[lane] += line[i + lane];
-  }
-  for (size_t count = kLanes; count > 1; count /= 2) {
-    for (size_t i = 0; i < count / 2; ++i) lanes[i] = lanes[2 * i] + lanes[2 * i + 1];
+inline constexpr size_t kRepeatBytes =
+    256;  // what a vector instruction of the chip takes at a time
+
+inline constexpr TypeRule kReducible = {kInt16 | kInt32 | kHalf | kFloat,
+                                        kInt16 | kInt32 | kHalf | kBfloat16 | kFloat};
+
+/// Combines neighbours until one of count elements is left; an element without a neighbour passes.
+template <class F, class T>
+T CombinePairwise(const F& f, T* lanes, size_t count) {
+  for (; count > 1; count = (count + 1) / 2) {
+    T next[kRepeatBytes / sizeof(T) / 2];
+    const size_t pairs = count / 2;
+    for (size_t i = 0; i < pairs; ++i)
+      npu::simd::Map(f, 1, &next[i], &lanes[2 * i], &lanes[2 * i + 1]);
+    if (count % 2 != 0) next[pairs] = lanes[count - 1];
+    std::copy_n(next, (count + 1) / 2, lanes);
   }
   return lanes[0];
 }
 
+/// One value of a line of at least one element, each step rounded to T. The order is that of the
+/// generation:
+///   A2/A3  the lanes of a repeat (256 bytes) take their elements in turn, then neighbouring lanes
+///   are combined pairwise A5     each repeat is combined pairwise, then the results of the repeats
+///   in turn
+template <class F, class T>
+T CombineLine(const F& f, npu::Generation generation, const T* line, size_t length) {
+  constexpr size_t kLanes = kRepeatBytes / sizeof(T);
+  T lanes[kLanes];
+  const size_t first = std::min(length, kLanes);
+  std::copy_n(line, first, lanes);
+  if (generation == npu::Generation::kA3) {
+    for (size_t i = kLanes; i < length; i += kLanes) {
+      npu::simd::Map(f, std::min(kLanes, length - i), lanes, lanes, line + i);
+    }
+    return CombinePairwise(f, lanes, first);
+  }
+  T result = CombinePairwise(f, lanes, first);
+  for (size_t i = kLanes; i < length; i += kLanes) {
+    const size_t count = std::min(kLanes, length - i);
+    std::copy_n(line + i, count, lanes);
+    const T next = CombinePairwise(f, lanes, count);
+    npu::simd::Map(f, 1, &result, &result, &next);
+  }
+  return result;
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseReduced(const char* op, const char* dimension, int expected,
+                                          int got)) {
+  npu::RaiseFault(op,
+                  "dst of " + std::to_string(expected) + " valid " + dimension + " (those of src)",
+                  std::to_string(got));
+}
+
+/// Checks that rows and columns reductions share.
 template <class Dst, class Src>
-[[gnu::noinline]] void RowSum(Dst& dst, Src& src) {
+inline void CheckReduction(const npu::Core& core, const char* op, const Dst& dst, const Src& src) {
   using T = typename Dst::DType;
-  static_assert(std::is_same_v<T, typename Src::DType>,
-                "TROWSUM: expected tiles of one element type");
-  static_assert(Src::isRowMajor && !Src::isBoxedLayout, "TROWSUM: expected a RowMajor src");
+  static_assert(std::is_same_v<T, typename Src::DType>, "expected tiles of one element type");
+  static_assert(Src::isRowMajor && !Src::isBoxedLayout,
+                "expected a RowMajor src without inner boxes");
+  static_assert(!Dst::isBoxedLayout, "expected a dst without inner boxes");
+  CheckType<T>(core, op, kReducible);
+  CheckTile(core, op, "dst", dst);
+  CheckTile(core, op, "src", src);
+}
+
+template <class F, class Dst, class Src>
+[[gnu::noinline]] void ReduceRows(const char* op, F f, Dst& dst, Src& src) {
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
   const auto operands = [&](auto report) {
     report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
   };
-  npu::Issue("TROWSUM", npu::Pipe::kV, call_site, operands, [&] {
+  npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckType<T>(core, "TROWSUM", {kFloat, kFloat});
-    CheckTile(core, "TROWSUM", "dst", dst);
-    CheckTile(core, "TROWSUM", "src", src);
+    CheckReduction(core, op, dst, src);
     if (core.check_limits && dst.GetValidRow() != src.GetValidRow()) {
-      npu::RaiseFault("TROWSUM",
-                      "dst of " + std::to_string(src.GetValidRow()) + " valid rows (those of src)",
-                      std::to_string(dst.GetValidRow()));
+      RaiseReduced(op, "rows", src.GetValidRow(), dst.GetValidRow());
     }
     for (size_t row = 0; row < lines.count; ++row) {
-      *ElementOf(dst, row, 0) = SumLine(lines(row), lines.length);
+      *ElementOf(dst, row, 0) = CombineLine(f, core.arch->generation, lines(row), lines.length);
     }
+  });
+}
+
+/// Row 0 of dst = the rows of src combined one after the other.
+template <class F, class Dst, class Src>
+void CombineRowsInTurn(const F& f, const Dst& dst, const Src& src) {
+  const auto lines = LinesOf(src);
+  auto* to = ElementOf(dst, 0, 0);
+  std::copy_n(lines(0), lines.length, to);
+  for (size_t row = 1; row < lines.count; ++row)
+    npu::simd::Map(f, lines.length, to, to, lines(row));
+}
+
+/// Combines neighbouring rows pairwise until one is left, in tmp.
+template <class F, class Dst, class Src, class Tmp>
+void CombineRowsPairwise(const F& f, const Dst& dst, const Src& src, const Tmp& tmp) {
+  const auto lines = LinesOf(src);
+  const auto row_of = [&](size_t row) { return tmp.data() + row * Tmp::Cols; };
+  size_t count = lines.count;
+  for (size_t pair = 0; pair < (count + 1) / 2; ++pair) {
+    const bool single = 2 * pair + 1 == count;
+    if (single) {
+      std::copy_n(lines(2 * pair), lines.length, row_of(pair));
+    } else {
+      npu::simd::Map(f, lines.length, row_of(pair), lines(2 * pair), lines(2 * pair + 1));
+    }
+  }
+  for (count = (count + 1) / 2; count > 1; count = (count + 1) / 2) {
+    for (size_t pair = 0; pair < count / 2; ++pair) {
+      npu::simd::Map(f, lines.length, row_of(pair), row_of(2 * pair), row_of(2 * pair + 1));
+    }
+    if (count % 2 != 0) std::copy_n(row_of(count - 1), lines.length, row_of(count / 2));
+  }
+  std::copy_n(row_of(0), lines.length, ElementOf(dst, 0, 0));
+}
+
+/// combine(dst, src): fills row 0 of dst, called when there is something to combine.
+template <class Dst, class Src, class Combine>
+[[gnu::noinline]] void ReduceColumns(const char* op, Dst& dst, Src& src, const Combine& combine) {
+  static_assert(Dst::isRowMajor, "expected a RowMajor dst");
+  const void* call_site = __builtin_return_address(0);
+  const auto lines = LinesOf(src);
+  const auto operands = [&](auto report) {
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+  };
+  npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckReduction(core, op, dst, src);
+    if (core.check_limits && dst.GetValidCol() != src.GetValidCol()) {
+      RaiseReduced(op, "columns", src.GetValidCol(), dst.GetValidCol());
+    }
+    if (lines.count != 0 && lines.length <= Dst::Cols) combine(dst, src);
   });
 }
 
 }  // namespace detail
 
-/// dst[i, 0] = sum over j of src[i, j].
-///   dst  Vec tile of float; column 0 takes the sums
-///   src  Vec RowMajor tile of float with the valid rows of dst
+/// dst[i, 0] = sum over j of src[i, j], each addition rounded to the element type.
+///   dst  Vec tile; column 0 takes the sums; as many valid rows as src
+///   src  Vec RowMajor tile of half, float, int16 or int32 (A5 also bfloat16)
 ///   tmp  scratch tile that the chip needs; not touched here
-/// Each of 64 lanes adds its elements in turn, then neighbours are added pairwise.
-/// Pipe V. Source: PTO ISA, TROWSUM.
+/// Order: detail::CombineLine. Pipe V. Source: PTO ISA, TROWSUM.
 template <class Dst, class Src, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TROWSUM(Dst& dst, Src& src, Tmp&, Events&... events) {
   (events.Wait(), ...);
-  detail::RowSum(dst, src);
+  detail::ReduceRows("TROWSUM", npu::simd::Add{}, dst, src);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, 0] = product over j of src[i, j]; operands and order as TROWSUM. Source: PTO ISA,
+/// TROWPROD.
+template <class Dst, class Src, class Tmp, class... Events>
+[[gnu::always_inline]] inline RecordEvent TROWPROD(Dst& dst, Src& src, Tmp&, Events&... events) {
+  (events.Wait(), ...);
+  detail::ReduceRows("TROWPROD", npu::simd::Mul{}, dst, src);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, 0] = largest of src[i, j] over j; operands as TROWSUM. Source: PTO ISA, TROWMAX.
+template <class Dst, class Src, class Tmp, class... Events>
+[[gnu::always_inline]] inline RecordEvent TROWMAX(Dst& dst, Src& src, Tmp&, Events&... events) {
+  (events.Wait(), ...);
+  detail::ReduceRows("TROWMAX", npu::simd::Max{}, dst, src);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, 0] = smallest of src[i, j] over j; operands as TROWSUM. Source: PTO ISA, TROWMIN.
+template <class Dst, class Src, class Tmp, class... Events>
+[[gnu::always_inline]] inline RecordEvent TROWMIN(Dst& dst, Src& src, Tmp&, Events&... events) {
+  (events.Wait(), ...);
+  detail::ReduceRows("TROWMIN", npu::simd::Min{}, dst, src);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[0, j] = sum over i of src[i, j], row after row, each addition rounded to the element type.
+/// No valid row: dst stays.
+///   dst  Vec RowMajor tile; row 0 takes the sums; as many valid columns as src
+///   src  Vec RowMajor tile of half, float, int16 or int32 (A5 also bfloat16)
+/// Pipe V. Source: PTO ISA, TCOLSUM.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TCOLSUM(Dst& dst, Src& src, Events&... events) {
+  (events.Wait(), ...);
+  detail::ReduceColumns("TCOLSUM", dst, src, [](auto& to, auto& from) {
+    detail::CombineRowsInTurn(npu::simd::Add{}, to, from);
+  });
+  npu::KeepCallSite();
+  return {};
+}
+
+/// The same; is_binary adds neighbouring rows pairwise until one is left, in tmp.
+///   tmp  Vec RowMajor tile with the columns of src and half its rows
+template <class Dst, class Src, class Tmp, class... Events>
+[[gnu::always_inline]] inline RecordEvent TCOLSUM(Dst& dst, Src& src, Tmp& tmp, bool is_binary,
+                                                  Events&... events) {
+  (events.Wait(), ...);
+  detail::ReduceColumns("TCOLSUM", dst, src, [&](auto& to, auto& from) {
+    if (is_binary) {
+      detail::CombineRowsPairwise(npu::simd::Add{}, to, from, tmp);
+    } else {
+      detail::CombineRowsInTurn(npu::simd::Add{}, to, from);
+    }
+  });
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[0, j] = largest of src[i, j] over i; operands as TCOLSUM. Source: PTO ISA, TCOLMAX.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TCOLMAX(Dst& dst, Src& src, Events&... events) {
+  (events.Wait(), ...);
+  detail::ReduceColumns("TCOLMAX", dst, src, [](auto& to, auto& from) {
+    detail::CombineRowsInTurn(npu::simd::Max{}, to, from);
+  });
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[0, j] = smallest of src[i, j] over i; operands as TCOLSUM. Source: PTO ISA, TCOLMIN.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TCOLMIN(Dst& dst, Src& src, Events&... events) {
+  (events.Wait(), ...);
+  detail::ReduceColumns("TCOLMIN", dst, src, [](auto& to, auto& from) {
+    detail::CombineRowsInTurn(npu::simd::Min{}, to, from);
+  });
   npu::KeepCallSite();
   return {};
 }

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include "npu/simd_ops.hpp"
+#include "npu/simd_math.hpp"
+#include "pto/check.hpp"
+#include "pto/layout.hpp"
+
+namespace pto {
+
+namespace detail {
+
+/// Waits for the events among the trailing operands of an instruction that takes an optional
+/// scratch tile before them.
+template <class... Rest>
+[[gnu::always_inline]] inline void WaitEvents(Rest&... rest) {
+  [[maybe_unused]] const auto wait = []([[maybe_unused]] auto& operand) {
+    if constexpr (!IsTile<std::remove_const_t<std::remove_reference_t<decltype(operand)>>>::value)
+      operand.Wait();
+  };
+  (wait(rest), ...);
+}
+
+inline constexpr uint32_t kUpTo32Bits =
+    kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32 | kHalf | kBfloat16 | kFloat;
+inline constexpr TypeRule kExpandable = {kUpTo32Bits, kUpTo32Bits};
+inline constexpr TypeRule kExpandArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
+                                               kInt16 | kInt32 | kHalf | kBfloat16 | kFloat};
+inline constexpr TypeRule kExpandFloat = {kHalf | kFloat, kHalf | kBfloat16 | kFloat};
+
+NPU_ONE_BODY(NPU_RAISES void RaiseExpand(const char* op, const std::string& expected, int rows,
+                                         int cols)) {
+  npu::RaiseFault(op, expected, TileFacts::Extent(rows, cols));
+}
+
+/// Types and valid regions that all expansions share.
+template <class T, class... Tiles>
+inline void CheckExpansion(const npu::Core& core, const char* op, TypeRule rule,
+                           const Tiles&... tiles) {
+  static_assert(((std::is_same_v<T, typename Tiles::DType> && !Tiles::isBoxedLayout) && ...),
+                "expected tiles of one element type without inner boxes");
+  CheckType<T>(core, op, rule);
+  [[maybe_unused]] int operand = 0;
+  [[maybe_unused]] constexpr const char* kNames[] = {"dst", "src0", "src1"};
+  (CheckTile(core, op, kNames[operand++], tiles), ...);
+}
+
+/// True if src holds one value per row of dst as a single row: the form that the chip broadcasts to
+/// blocks of 32 bytes.
+template <class Dst, class Src>
+inline constexpr bool kIsRowOfValues =
+    Src::isRowMajor && Src::Rows == 1 && Dst::Rows != 1 && Src::Cols == Dst::Rows &&
+    Dst::Cols * sizeof(typename Dst::DType) == npu::kTileAlignment;
+
+template <class Dst, class Src>
+[[gnu::noinline]] void ExpandRows(Dst& dst, Src& src) {
+  static_assert(Dst::isRowMajor, "TROWEXPAND: expected a RowMajor dst");
+  using T = typename Dst::DType;
+  const void* call_site = __builtin_return_address(0);
+  const auto lines = LinesOf(dst);
+  const auto operands = [&](auto report) {
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+  };
+  npu::Issue("TROWEXPAND", npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckExpansion<T>(core, "TROWEXPAND", kExpandable, dst, src);
+    if constexpr (!kIsRowOfValues<Dst, Src>) {
+      if (core.check_limits && src.GetValidRow() != dst.GetValidRow()) {
+        RaiseExpand("TROWEXPAND",
+                    "src of " + std::to_string(dst.GetValidRow()) + " valid rows (those of dst)",
+                    src.GetValidRow(), src.GetValidCol());
+      }
+    }
+    for (size_t row = 0; row < lines.count; ++row) {
+      const T value = kIsRowOfValues<Dst, Src> ? *ElementOf(src, 0, row) : *ElementOf(src, row, 0);
+      std::fill_n(lines(row), lines.length, value);
+    }
+  });
+}
+
+template <class Dst, class Src>
+[[gnu::noinline]] void ExpandColumns(Dst& dst, Src& src) {
+  static_assert(Dst::isRowMajor && Src::isRowMajor, "TCOLEXPAND: expected RowMajor tiles");
+  using T = typename Dst::DType;
+  const void* call_site = __builtin_return_address(0);
+  const auto lines = LinesOf(dst);
+  const auto operands = [&](auto report) {
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+  };
+  npu::Issue("TCOLEXPAND", npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckExpansion<T>(core, "TCOLEXPAND", kExpandable, dst, src);
+    if (src.GetValidRow() == 0) return;
+    if (core.check_limits && src.GetValidCol() != dst.GetValidCol()) {
+      RaiseExpand("TCOLEXPAND",
+                  "src of " + std::to_string(dst.GetValidCol()) + " valid columns (those of dst)",
+                  src.GetValidRow(), src.GetValidCol());
+    }
+    const T* from = ElementOf(src, 0, 0);
+    for (size_t row = 0; row < lines.count; ++row) {
+      if (lines(row) != from) std::copy_n(from, lines.length, lines(row));
+    }
+  });
+}
+
+/// The operand that an arithmetic expansion repeats along a row: one value per row (a column), or a
+/// block of 32 bytes.
+template <class Full, class Narrow>
+const typename Narrow::DType* RowValues(const Narrow& narrow, size_t row, size_t length,
+                                        typename Full::DType* buffer) {
+  if constexpr (Narrow::isRowMajor && Narrow::Cols != 1) {
+    const auto period = static_cast<size_t>(std::max(1, narrow.GetValidCol()));
+    for (size_t i = 0; i < length; ++i) buffer[i] = *ElementOf(narrow, row, i % period);
+  } else {
+    std::fill_n(buffer, length, *ElementOf(narrow, row, 0));
+  }
+  return buffer;
+}
+
+/// dst[i, j] = f(src0[i, j], src1[i, j]) where the operand that is narrower than dst is repeated
+/// along its rows.
+template <class F, class Dst, class Src0, class Src1>
+[[gnu::noinline]] void ExpandRowsWith(const char* op, TypeRule rule, F f, Dst& dst, Src0& src0,
+                                      Src1& src1) {
+  static_assert(Dst::isRowMajor, "expected a RowMajor dst");
+  using T = typename Dst::DType;
+  const void* call_site = __builtin_return_address(0);
+  const auto lines = LinesOf(dst);
+  const auto operands = [&](auto report) {
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src0), Reads(src1));
+  };
+  npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckExpansion<T>(core, op, rule, dst, src0, src1);
+    const auto is_full = [&](const auto& src) {
+      return src.GetValidRow() == dst.GetValidRow() && src.GetValidCol() == dst.GetValidCol();
+    };
+    if (core.check_limits && (!is_full(src0) || src1.GetValidRow() != dst.GetValidRow()) &&
+        (!is_full(src1) || src0.GetValidRow() != dst.GetValidRow())) {
+      RaiseExpand(op,
+                  "one operand of valid shape " +
+                      TileFacts::Extent(dst.GetValidRow(), dst.GetValidCol()) +
+                      " (that of dst) and one with its rows",
+                  src1.GetValidRow(), src1.GetValidCol());
+    }
+    const bool first_is_full = Src0::isRowMajor && is_full(src0);
+    T buffer[Dst::Cols];
+    for (size_t row = 0; row < lines.count; ++row) {
+      if (first_is_full) {
+        npu::simd::Map(f, lines.length, lines(row), ElementOf(src0, row, 0),
+                       RowValues<Dst>(src1, row, lines.length, buffer));
+      } else {
+        npu::simd::Map(f, lines.length, lines(row), RowValues<Dst>(src0, row, lines.length, buffer),
+                       ElementOf(src1, row, 0));
+      }
+    }
+  });
+}
+
+/// dst[i, j] = f(src0[i, j], src1[0, j]).
+template <class F, class Dst, class Src0, class Src1>
+[[gnu::noinline]] void ExpandColumnsWith(const char* op, TypeRule rule, F f, Dst& dst, Src0& src0,
+                                         Src1& src1) {
+  static_assert(Dst::isRowMajor && Src0::isRowMajor && Src1::isRowMajor, "expected RowMajor tiles");
+  using T = typename Dst::DType;
+  const void* call_site = __builtin_return_address(0);
+  const auto lines = LinesOf(dst);
+  const auto operands = [&](auto report) {
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src0), Reads(src1));
+  };
+  npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckExpansion<T>(core, op, rule, dst, src0, src1);
+    CheckSameValidShape(core, op, "src0", dst, src0);
+    if (core.check_limits && src1.GetValidCol() != dst.GetValidCol()) {
+      RaiseExpand(op,
+                  "src1 of " + std::to_string(dst.GetValidCol()) + " valid columns (those of dst)",
+                  src1.GetValidRow(), src1.GetValidCol());
+    }
+    for (size_t row = 0; row < lines.count; ++row) {
+      npu::simd::Map(f, lines.length, lines(row), ElementOf(src0, row, 0), ElementOf(src1, 0, 0));
+    }
+  });
+}
+
+/// exp(a - b), the difference in the precision of the computation.
+struct ExpOfDifference {
+  template <class T>
+  T operator()(T a, T b) const {
+    return npu::simd::Exp{}(a - b);
+  }
+};
+
+}  // namespace detail
+
+/// dst[i, j] = src[i, 0]; src a column of values, or a row of them where dst has one block of 32
+/// bytes per row.
+///   dst  Vec RowMajor tile of 8, 16 or 32-bit elements;  src  Vec tile with its valid rows
+/// Pipe V. Source: PTO ISA, TROWEXPAND.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TROWEXPAND(Dst& dst, Src& src, Events&... events) {
+  (events.Wait(), ...);
+  detail::ExpandRows(dst, src);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = src[0, j].
+///   dst, src  Vec RowMajor tiles of 8, 16 or 32-bit elements with the same valid columns
+/// Pipe V. Source: PTO ISA, TCOLEXPAND.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TCOLEXPAND(Dst& dst, Src& src, Events&... events) {
+  (events.Wait(), ...);
+  detail::ExpandColumns(dst, src);
+  npu::KeepCallSite();
+  return {};
+}
+
+}  // namespace pto

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "pto/check.hpp"
+#include "pto/layout.hpp"
+#include "pto/pad.hpp"
+
+namespace pto {
+
+enum class TFillPadMode : uint8_t { Normal, InPlace, Expand };
+
+namespace detail {
+
+/// dst = src over the valid region of src, pad elsewhere in dst, all its rows and columns.
+template <class Dst, class Src, class T>
+void CopyAndPad(const Dst& dst, const Src& src, T pad) {
+  const auto rows =
+      static_cast<size_t>(std::clamp(src.GetValidRow(), 0, std::min(Src::Rows, Dst::Rows)));
+  const auto cols =
+      static_cast<size_t>(std::clamp(src.GetValidCol(), 0, std::min(Src::Cols, Dst::Cols)));
+  for (size_t row = 0; row < Dst::Rows; ++row) {
+    const size_t kept = row < rows ? cols : 0;
+    for (size_t col = 0; col < kept; ++col) {
+      T* to = ElementOf(dst, row, col);
+      const T* from = ElementOf(src, row, col);
+      if (to != from) *to = *from;
+    }
+    for (size_t col = kept; col < Dst::Cols; ++col) *ElementOf(dst, row, col) = pad;
+  }
+}
+
+template <class Dst, class Src>
+[[gnu::noinline]] void FillPad(Dst& dst, Src& src, PadValue pad, bool same_extent) {
+  using T = typename Dst::DType;
+  static_assert(std::is_same_v<T, typename Src::DType>,
+                "TFILLPAD: expected tiles of one element type");
+  static_assert(sizeof(T) <= 4, "TFILLPAD: expected elements of 8, 16 or 32 bits");
+  static_assert(Src::isBoxedLayout == Dst::isBoxedLayout && Src::isRowMajor == Dst::isRowMajor,
+                "TFILLPAD: expected tiles of one layout");
+  const void* call_site = __builtin_return_address(0);
+  const auto operands = [&](auto report) {
+    report(npu::Work{static_cast<uint64_t>(Dst::Numel), 0, 0}, Writes(dst), Reads(src));
+  };
+  const npu::Pipe pipe = Dst::Loc == TileType::Mat ? npu::Pipe::kMte2 : npu::Pipe::kV;
+  npu::Issue("TFILLPAD", pipe, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckTile(core, "TFILLPAD", "dst", dst);
+    CheckTile(core, "TFILLPAD", "src", src);
+    const bool fits = same_extent ? Dst::Rows == Src::Rows && Dst::Cols == Src::Cols
+                                  : Dst::Rows >= Src::Rows && Dst::Cols >= Src::Cols;
+    if (!fits && core.check_limits) {
+      npu::RaiseFault("TFILLPAD",
+                      std::string("dst of ") + (same_extent ? "" : "at least ") +
+                          TileFacts::Extent(Src::Rows, Src::Cols) + " (the extent of src)",
+                      TileFacts::Extent(Dst::Rows, Dst::Cols));
+    }
+    CopyAndPad(dst, src, PadElement<T>(pad));
+  });
+}
+
+}  // namespace detail
+
+/// dst = src over the valid region of src, the PadVal of dst in all other rows and columns of dst.
+///   dst, src  Vec tiles of one dtype of 8, 16 or 32 bits; they may have the same address
+///   kMode     Normal, InPlace: the same extent; Expand: dst may be larger
+/// Pipe V. Source: PTO ISA, TFILLPAD.
+template <TFillPadMode kMode = TFillPadMode::Normal, class Dst, class Src,
+          std::enable_if_t<Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec, int> = 0,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TFILLPAD(Dst& dst, Src& src, Events&... events) {
+  static_assert(Dst::PadVal != PadValue::Null, "TFILLPAD: expected a dst with a PadVal");
+  (events.Wait(), ...);
+  detail::FillPad(dst, src, Dst::PadVal, kMode != TFillPadMode::Expand);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// The same on a Mat tile, which is padded with kPad. Pipe MTE2.
+template <class TileT, PadValue kPad = PadValue::Zero,
+          std::enable_if_t<TileT::Loc == TileType::Mat, int> = 0, class... Events>
+[[gnu::always_inline]] inline RecordEvent TFILLPAD(TileT& dst, TileT& src, Events&... events) {
+  (events.Wait(), ...);
+  detail::FillPad(dst, src, kPad, true);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// TFILLPAD of tiles with one address.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TFILLPAD_INPLACE(Dst& dst, Src& src, Events&... events) {
+  return TFILLPAD<TFillPadMode::InPlace>(dst, src, events...);
+}
+
+/// TFILLPAD into a tile that may be larger.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TFILLPAD_EXPAND(Dst& dst, Src& src, Events&... events) {
+  return TFILLPAD<TFillPadMode::Expand>(dst, src, events...);
+}
+
+}  // namespace pto
