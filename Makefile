@@ -77,14 +77,14 @@ cmake_arguments = -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/bin/ninja -DPython3_EXE
   -DNPU_PACKAGE_DIR=$(CURDIR)/build/$(1)/packages -DNPU_BUILD_TESTS=ON
 test-asan: $(VENV)/.test | machine
 	@$(VENV)/bin/cmake -S . -B build/asan -G Ninja $(call cmake_arguments,asan) \
-	  -DNPU_BUILD_TORCH=OFF -DNPU_SANITIZE=address,undefined --log-level=WARNING
+	  -DNPU_BUILD_TORCH=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNPU_SANITIZE=address,undefined --log-level=WARNING
 	@$(VENV)/bin/cmake --build build/asan --target npu_tests --parallel $(JOBS)
 	$(CTEST) --test-dir build/asan
 
 test-tsan: $(VENV)/.test | machine
 	@$(VENV)/bin/cmake -S . -B build/tsan -G Ninja $(call cmake_arguments,tsan) \
-	  -DNPU_BUILD_TORCH=OFF -DNPU_SANITIZE=thread --log-level=WARNING
-	@$(VENV)/bin/cmake --build build/tsan --target npu_tests --parallel $(JOBS)
+	  -DNPU_BUILD_TORCH=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNPU_SANITIZE=thread --log-level=WARNING
+	@$(VENV)/bin/cmake --build build/tsan --target npu_threaded_tests --parallel $(JOBS)
 	$(CTEST) --test-dir build/tsan --label-regex threaded
 
 # Installs the wheel of all levels, and what other ways of installing make, into environments of its own.

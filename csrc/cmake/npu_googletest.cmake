@@ -24,8 +24,9 @@ target_include_directories(npu_gtest PRIVATE "${NPU_GTEST_DIR}")
 target_compile_options(npu_gtest PRIVATE -O0 -w)
 target_link_libraries(npu_gtest PUBLIC Threads::Threads)
 
-# Builds the test programs and what they need, no more.
+# Build the test programs, or those labelled threaded, and what they need, no more.
 add_custom_target(npu_tests)
+add_custom_target(npu_threaded_tests)
 
 function(npu_add_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
@@ -35,6 +36,9 @@ function(npu_add_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE npu_gtest npu_include ${ARG_LIBRARIES})
   add_dependencies(npu_tests ${name})
+  if("threaded" IN_LIST ARG_LABELS)
+    add_dependencies(npu_threaded_tests ${name})
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
