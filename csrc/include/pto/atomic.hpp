@@ -33,7 +33,7 @@ inline void AtomicAdd(T* to, T value) {
   if constexpr (std::is_integral_v<T>) {
     __atomic_fetch_add(word, static_cast<Word>(value), __ATOMIC_RELAXED);
   } else {
-    std::remove_const_t<Word> old = __atomic_load_n(word, __ATOMIC_RELAXED), sum;
+    Word old = __atomic_load_n(word, __ATOMIC_RELAXED), sum;
     do {
       T current;
       std::memcpy(static_cast<void*>(&current), &old, sizeof(T));

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include "plain_tile.hpp"
+
+namespace {
+
+using namespace pto;
+using test::At;
+using test::ExpectContains;
+using test::FaultOf;
+using test::Fill;
+using test::Matrix;
+using test::OnCore;
+using test::VecTile;
+
+TEST(Tassign, TakesConstantsAndWhatDataOfAnotherTileGave) {
+  OnCore([] {
+    VecTile<float, 4, 8> tile(4, 8), same(4, 8);
+    TASSIGN<64>(tile);
+    Fill(tile, [](int row, int col) { return row * 8 + col; });
+    TASSIGN(same, reinterpret_cast<uint64_t>(tile.data()));
+    EXPECT_EQ(same.data(), tile.data());
+    TASSIGN(same, 64u);
+    EXPECT_EQ(same.data(), tile.data());
+  });
+}
+
+TEST(Tassign, MovesAGlobalTensorOfConstantsToo) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  OnCore([&] {
+    VecTile<float, 1, 8> tile(1, 8);
+    TASSIGN(tile, 0);
+    Matrix<const float> source(values.data(), {1, 8}, {8, 1});
+    TASSIGN(source, values.data() + 1);
+    TLOAD(tile, source);
+    EXPECT_EQ(At(tile, 0, 7), 9.0f);
+  });
+}
+
+TEST(GlobalTensor, DynamicDimensionsAreGivenLater) {
+  std::vector<float> values(64);
+  GlobalTensor<float, Shape<1, 1, 1, -1, -1>, Stride<1, 1, 1, -1, 1>> global(values.data());
+  EXPECT_EQ(global.GetShape(3), 1);
+  global.SetShape<3, 4>(2, 8);
+  global.SetStride<3>(32);
+  EXPECT_EQ(global.GetShape(3), 2);
+  EXPECT_EQ(global.GetShape(4), 8);
+  EXPECT_EQ(global.GetStride(3), 32);
+  EXPECT_EQ((decltype(global)::GetShape<2>()), 1);
+  EXPECT_EQ((decltype(global)::GetStride<4>()), 1);
+  static_assert(decltype(global)::staticShape[3] == DYNAMIC);
+}
+
+TEST(Treshape, NamesTheSameBytes) {
+  OnCore([] {
+    VecTile<float, 4, 16> tile(4, 16);
+    VecTile<int32_t, 1, 64> line(1, 64);
+    TASSIGN(tile, 256);
+    Fill(tile, [](int, int) { return 1.0f; });
+    TRESHAPE(line, tile);
+    EXPECT_EQ(static_cast<const void*>(line.data()), tile.data());
+    EXPECT_EQ(At(line, 0, 63), 0x3f800000);
+  });
+}
+
+TEST(Tsubview, StartsAtAnElement) {
+  using Nz = Tile<TileType::Vec, float, 32, 16, BLayout::ColMajor, -1, -1, SLayout::RowMajor>;
+  OnCore([] {
+    VecTile<float, 16, 32> tile(16, 32);
+    VecTile<float, 16, 32> view(4, 8);
+    Nz boxes(32, 16), box_view(16, 8);
+    TASSIGN(tile, 0);
+    TASSIGN(boxes, 4096);
+    Fill(tile, [](int row, int col) { return row * 100 + col; });
+    Fill(boxes, [](int row, int col) { return row * 100 + col; });
+    TSUBVIEW(view, tile, 12, 24);
+    EXPECT_EQ(At(view, 3, 7), 1531.0f);
+    TSUBVIEW(box_view, boxes, 16, 8);
+    EXPECT_EQ(At(box_view, 0, 0), 1608.0f);
+    EXPECT_EQ(At(box_view, 15, 7), 3115.0f);
+  });
+}
+
+TEST(TsubviewFault, NamesARegionThatLeavesTheTile) {
+  ExpectContains(FaultOf([] {
+                   VecTile<float, 16, 32> tile(16, 32), view(5, 8);
+                   TASSIGN(tile, 0);
+                   TSUBVIEW(view, tile, 12, 24);
+                 }),
+                 "TSUBVIEW: expected a valid region of dst within the Vec float tile of 16x32, got "
+                 "5x8 at row 12, column 24");
+}
+
+TEST(TsubviewFault, NamesAStartWithinABlock) {
+  ExpectContains(FaultOf([] {
+                   VecTile<float, 16, 32> tile(16, 32), view(1, 8);
+                   TASSIGN(tile, 0);
+                   TSUBVIEW(view, tile, 1, 1);
+                 }),
+                 "TSUBVIEW: expected a multiple of 32 bytes as address of the Vec float tile of "
+                 "16x32, got 132");
+}
+
+}  // namespace

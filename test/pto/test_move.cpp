@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "plain_tile.hpp"
+
+namespace {
+
+using namespace pto;
+using test::At;
+using test::Bias;
+using test::BitsOf;
+using test::ExpectContains;
+using test::FaultOf;
+using test::Fill;
+using test::LeftNz;
+using test::LeftZz;
+using test::MatNd;
+using test::MatNz;
+using test::MatZn;
+using test::On;
+using test::OnCore;
+using test::OnCube;
+using test::Right;
+using test::VecTile;
+
+/// A value for each place, exact in every element type while rows and columns are few.
+int Mark(int row, int col) { return (row * 7 + col * 3) % 120; }
+
+template <class Dst, class Src>
+void ExpectMoved(const Dst& dst, const Src& src, int rows, int cols, int row = 0, int col = 0) {
+  for (int r = 0; r < rows; ++r) {
+    for (int c = 0; c < cols; ++c) {
+      ASSERT_EQ(BitsOf(At(dst, r, c)), BitsOf(At(src, r + row, c + col))) << r << " " << c;
+    }
+  }
+}
+
+template <class Dst, class Src>
+void CheckMove() {
+  Dst dst(Dst::Rows, Dst::Cols);
+  Src src(Src::Rows, Src::Cols);
+  TASSIGN(dst, 0);
+  TASSIGN(src, 0);
+  Fill(src, Mark);
+  Fill(dst, [](int, int) { return 1; });
+  TMOV(dst, src);
+  ExpectMoved(dst, src, Dst::Rows, Dst::Cols);
+}
+
+template <class T>
+class TmovOperand : public testing::Test {};
+/// Names an element type: half itself has no typeid in every compiler.
+template <class T>
+struct Element {
+  using Type = T;
+};
+using OperandTypes =
+    testing::Types<Element<int8_t>, Element<half>, Element<bfloat16_t>, Element<float>>;
+TYPED_TEST_SUITE(TmovOperand, OperandTypes);
+
+TYPED_TEST(TmovOperand, MatToLeftAndRightInEveryPairOfLayouts) {
+  using T = typename TypeParam::Type;
+  OnCube([] {
+    CheckMove<LeftZz<T, 64, 32>, MatNz<T, 64, 32>>();
+    CheckMove<LeftNz<T, 64, 32>, MatNz<T, 64, 32>>();
+    CheckMove<LeftZz<T, 64, 32>, MatZn<T, 64, 32>>();
+    CheckMove<LeftNz<T, 64, 32>, MatZn<T, 64, 32>>();
+    CheckMove<Right<T, 32, 64>, MatZn<T, 32, 64>>();
+    CheckMove<Right<T, 32, 64>, MatNz<T, 32, 64>>();
+  });
+}
+
+TYPED_TEST(TmovOperand, OneRowStaysContiguous) {
+  using T = typename TypeParam::Type;
+  OnCube([] { CheckMove<LeftZz<T, 1, 512>, MatNd<T, 1, 512>>(); });
+}
+
+template <class To, class From>
+void CheckBias() {
+  Bias<To, 64> dst(64);
+  MatNd<From, 1, 64> src(1, 64);
+  TASSIGN(dst, 0);
+  TASSIGN(src, 0);
+  Fill(src, [](int, int col) { return col * 0.5f - 7; });
+  TMOV(dst, src);
+  for (int col = 0; col < 64; ++col) {
+    ASSERT_EQ(At(dst, 0, col), static_cast<To>(At(src, 0, col))) << col;
+  }
+}
+
+TEST(Tmov, BiasKeepsItsTypeOrGrowsToFloat) {
+  OnCube([] {
+    CheckBias<int32_t, int32_t>();
+    CheckBias<float, float>();
+    CheckBias<float, half>();
+  });
+}
+
+template <int kCols>
+using Words = Tile<TileType::Scaling, uint64_t, 1, kCols, BLayout::RowMajor, 1, -1>;
+
+TEST(Tmov, ScalingTakesWordsOf64Bits) {
+  OnCube([] {
+    Words<32> dst(32);
+    MatNd<uint64_t, 1, 32> src(1, 32);
+    TASSIGN(dst, 0);
+    TASSIGN(src, 0);
+    Fill(src, [](int, int col) { return 0x0123456789abcdefull + col; });
+    TMOV(dst, src);
+    ExpectMoved(dst, src, 1, 32);
+  });
+}
+
+TEST(Tmov, VecTakesWhatBothRegionsHave) {
+  OnCore([] {
+    VecTile<float, 8, 16> dst(7, 16);
+    VecTile<float, 16, 32> src(9, 13);
+    TASSIGN(dst, 0);
+    TASSIGN(src, 4096);
+    Fill(src, Mark);
+    Fill(dst, [](int, int) { return -1; });
+    TMOV(dst, src);
+    ExpectMoved(dst, src, 7, 13);
+    for (int row = 0; row < 8; ++row) {
+      for (int col = 0; col < 16; ++col) {
+        if (row < 7 && col < 13) continue;
+        ASSERT_EQ(At(dst, row, col), -1.0f) << row << " " << col;
+      }
+    }
+  });
+}
+
+TEST(Tmov, VecChangesLayout) {
+  using Nz = Tile<TileType::Vec, half, 32, 48, BLayout::ColMajor, -1, -1, SLayout::RowMajor>;
+  using Columns = Tile<TileType::Vec, half, 32, 48, BLayout::ColMajor, -1, -1>;
+  OnCore([] {
+    VecTile<half, 32, 48> rows(31, 45);
+    Nz boxes(31, 45);
+    Columns columns(31, 45);
+    TASSIGN(rows, 0);
+    TASSIGN(boxes, 8192);
+    TASSIGN(columns, 16384);
+    Fill(rows, Mark);
+    TMOV(boxes, rows);
+    ExpectMoved(boxes, rows, 31, 45);
+    TMOV(columns, boxes);
+    ExpectMoved(columns, rows, 31, 45);
+    Fill(rows, [](int, int) { return 0; });
+    TMOV(rows, columns);
+    ExpectMoved(rows, boxes, 31, 45);
+  });
+}
+
+TEST(TmovFault, NamesATileThatIsTooSmall) {
+  ExpectContains(FaultOf(
+                     [] {
+                       LeftZz<half, 32, 32> dst(32, 32);
+                       MatNz<half, 16, 32> src(16, 32);
+                       TASSIGN(dst, 0);
+                       TASSIGN(src, 0);
+                       TMOV(dst, src);
+                     },
+                     On::kCube),
+                 "TMOV: expected 32x32 elements of the Left half tile of 32x32 within the Mat half "
+                 "tile of 16x32, got row 0, column 0");
+}
+
+TEST(TmovFault, NamesABiasOfPartsOfABurst) {
+  ExpectContains(FaultOf(
+                     [] {
+                       Bias<float, 8> dst(8);
+                       MatNd<float, 1, 8> src(1, 8);
+                       TASSIGN(dst, 0);
+                       TASSIGN(src, 0);
+                       TMOV(dst, src);
+                     },
+                     On::kCube),
+                 "TMOV: expected src with bytes for the bias of a multiple of 64, got 32");
+}
+
+}  // namespace
