@@ -190,30 +190,6 @@ TEST(Tcvt, FloatToBfloat16TakesTheNearestOrInfinity) {
 }
 TEST(Tcvt, FloatToBfloat16Saturates) { CheckNarrowing<bfloat16_t>(0x7f80, SaturationMode::ON); }
 
-TEST(Tcvt, BetweenHalfAndBfloat16IsRoundedOnce) {
-  std::vector<half> halves(65536);
-  for (int i = 0; i < 65536; ++i) halves[i] = BitCast<half>(static_cast<uint16_t>(i));
-  const auto z = Through<bfloat16_t>(halves, halves, [](auto& c, auto& a, auto&) {
-    TCVT(c, a, RoundMode::CAST_RINT, SaturationMode::OFF);
-  });
-  for (int i = 0; i < 65536; ++i) {
-    const auto wide = static_cast<float>(halves[i]);
-    if (std::isnan(wide)) continue;
-    ASSERT_EQ(z[i].bits, bfloat16_t(wide).bits) << i;
-  }
-}
-
-TEST(Tcvt, NamesARoundModeThatItLacks) {
-  test::ExpectContains(test::FaultOf([] {
-                         VecTile<float, 1, 16> x(1, 16);
-                         VecTile<half, 1, 16> z(1, 16);
-                         TASSIGN(x, 0);
-                         TASSIGN(z, 64);
-                         TCVT(z, x, RoundMode::CAST_FLOOR);
-                       }),
-                       "TCVT: expected round mode CAST_NONE (0) or CAST_RINT (1), got 3");
-}
-
 TEST(Trowsum, AddsLanesInTurnThenNeighboursPairwise) {
   OnCore([] {
     VecTile<float, 2, 136> x(2, 4), tmp(2, 136);

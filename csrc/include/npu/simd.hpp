@@ -192,21 +192,30 @@ template <class T>
 
 namespace detail {
 
-/// to[i] = f(from[i]...) for kLanes elements. Integers are loaded as floats: with 16 bits or less
-/// exactly. f yields lanes of To: floats, or integers whose low bits are stored.
+/// Lanes of To at to: floats, rounded, the bits of 16-bit floats, or integers, cut.
+template <class To, class V>
+[[gnu::always_inline]] inline void StoreLanes(To* to, V value) {
+  if constexpr (std::is_same_v<V, Float>)
+    StoreFloat(to, value);
+  else if constexpr (std::is_same_v<V, Uint16>)
+    std::memcpy(to, &value, sizeof(value));
+  else
+    StoreInt(to, value);
+}
+
+/// kLanes elements at from as floats; integers of 16 bits or less exactly, others to nearest even.
+template <class T>
+[[gnu::always_inline]] inline Float LoadAsFloat(const T* from) {
+  if constexpr (kIsFloatLane<T>)
+    return LoadFloat(from);
+  else
+    return __builtin_convertvector(LoadInt(from), Float);
+}
+
+/// to[i] = f(from[i]...) for kLanes elements.
 template <class F, class To, class... From>
 [[gnu::always_inline]] inline void MapLanes(const F& f, To* to, const From*... from) {
-  const auto load = [](auto* at) {
-    using T = std::remove_cv_t<std::remove_pointer_t<decltype(at)>>;
-    if constexpr (kIsFloatLane<T>)
-      return LoadFloat(at);
-    else
-      return __builtin_convertvector(LoadInt(at), Float);
-  };
-  if constexpr (kIsFloatLane<To>)
-    StoreFloat(to, f(load(from)...));
-  else
-    StoreInt(to, f(load(from)...));
+  StoreLanes(to, f(LoadAsFloat(from)...));
 }
 
 /// A copy of count < kLanes elements with zeros behind them.
@@ -232,17 +241,24 @@ template <class F, class To, class... From>
 /// to[i] = f(from[i]...) for i < count, in lanes. to may equal a source of the same element size.
 template <class F, class To, class... From>
 inline void MapInLanes(const F& f, size_t count, To* to, const From*... from) {
+  const F g = f;  // which stores at to cannot change
   size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) detail::MapLanes(f, to + i, from + i...);
-  if (i < count) detail::MapTail(f, count - i, to + i, from + i...);
+  for (; i + kLanes <= count; i += kLanes) detail::MapLanes(g, to + i, from + i...);
+  if (i < count) detail::MapTail(g, count - i, to + i, from + i...);
 }
 
+/// True if F works on lanes only, whatever the element types: it has a member kInLanes.
+template <class F, class = void>
+inline constexpr bool kWorksInLanes = false;
+template <class F>
+inline constexpr bool kWorksInLanes<F, std::void_t<decltype(F::kInLanes)>> = true;
+
 /// to[i] = f(from[i]...) for i < count. f works on Float where all elements are floats of at most
-/// 32 bits, else on scalars; to may equal a source. 16-bit floats are computed in float and rounded
-/// once.
+/// 32 bits or it works in lanes only, else on scalars; to may equal a source. 16-bit floats are
+/// computed in float and rounded once.
 template <class F, class To, class... From>
 inline void Map(const F& f, size_t count, To* to, const From*... from) {
-  if constexpr (kIsFloatLane<To> && (kIsFloatLane<From> && ...)) {
+  if constexpr (kWorksInLanes<F> || (kIsFloatLane<To> && (kIsFloatLane<From> && ...))) {
     MapInLanes(f, count, to, from...);
   } else {
 #pragma GCC ivdep

@@ -38,11 +38,11 @@ namespace detail {
   p = p * r + 0x1.55549p-3f;
   p = p * r + 0x1.fffffcp-2f;
   const Float y = (p * (r * r) + r) + 1.0f;
-  // 2^n need not be a normal float: half of n goes into the exponent of y, the rest into a factor,
-  // whose product rounds subnormal results.
+  // 2^n in two factors, for it need not be a normal float; the second rounds subnormal results.
+  constexpr uint32_t kBias = 127u << 23;
   const Uint exponent = (Uint)shifted << 23;
   const Uint half = ((Uint)shifted << 22) & 0xff800000u;
-  return (Float)((Uint)y + half) * (Float)(exponent - half + (127u << 23));
+  return y * (Float)(half + kBias) * (Float)(exponent - half + kBias);
 }
 
 /// log(x) = e * log(2) + log(1 + f) with sqrt(1/2) <= 1 + f < sqrt(2).

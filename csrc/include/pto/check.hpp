@@ -25,10 +25,13 @@ enum TypeSet : uint32_t {
   kBfloat16 = 1 << 9,
   kFloat = 1 << 10,
   kDouble = 1 << 11,
+  kInt4 = 1 << 12,
 };
 
 template <class T>
 inline constexpr uint32_t kTypeBit = 0;
+template <>
+inline constexpr uint32_t kTypeBit<int4b_t> = kInt4;
 template <>
 inline constexpr uint32_t kTypeBit<int8_t> = kInt8;
 template <>
@@ -62,10 +65,11 @@ struct TypeRule {
 
 /// "int16, int32, half or float".
 NPU_ONE_BODY(std::string TypeNames(uint32_t set)) {
-  constexpr const char* kNames[] = {"int8",  "uint8",  "int16", "uint16",   "int32", "uint32",
-                                    "int64", "uint64", "half",  "bfloat16", "float", "double"};
+  constexpr const char* kNames[] = {"int8",   "uint8",  "int16",  "uint16", "int32",
+                                    "uint32", "int64",  "uint64", "half",   "bfloat16",
+                                    "float",  "double", "int4"};
   std::string text;
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 13; ++i) {
     if ((set >> i & 1) == 0) continue;
     const bool last = (set >> i) == 1;
     if (!text.empty()) text += last ? " or " : ", ";

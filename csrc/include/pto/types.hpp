@@ -49,6 +49,12 @@ enum event_t : int {
   EVENT_ID7,
 };
 
+/// Two 4-bit integers, the first in the low half. A tile of them counts each as an element and
+/// keeps a row's pairs in the first half of the row. Source: PTO ISA, TCVT.
+struct int4b_t {
+  uint8_t pair;
+};
+
 namespace pto {
 
 inline constexpr int DYNAMIC = -1;  // a dimension that is given at run time
@@ -104,6 +110,8 @@ struct RecordEvent {};
 /// Name of an element type in messages.
 template <class T>
 inline constexpr const char* kTypeName = "an unknown type";
+template <>
+inline constexpr const char* kTypeName<int4b_t> = "int4";
 template <>
 inline constexpr const char* kTypeName<int8_t> = "int8";
 template <>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <limits>
+#include <string>
+#include <type_traits>
 
-#include "npu/simd.hpp"
+#include "npu/simd_round.hpp"
 #include "pto/check.hpp"
 #include "pto/instr/elementwise.hpp"
 #include "pto/layout.hpp"
@@ -12,60 +15,250 @@ namespace pto {
 
 namespace detail {
 
-/// Largest finite half and bfloat16_t.
+/// Types that elements of a type (its bit) are converted to. Source: PTO ISA, TCVT.
+constexpr TypeRule ConvertsTo(uint32_t src) {
+  switch (src) {
+    case kFloat: {
+      constexpr uint32_t kTypes = kFloat | kHalf | kBfloat16 | kInt16 | kInt32 | kInt64;
+      return {kTypes, kTypes};
+    }
+    case kHalf: {
+      constexpr uint32_t kTypes = kFloat | kInt32 | kInt16 | kInt8 | kUint8;
+      return {kTypes | kInt4, kTypes};
+    }
+    case kBfloat16:
+      return {kFloat | kInt32, kFloat | kInt32 | kHalf};
+    case kInt64:
+      return {kFloat | kInt32, kFloat | kInt32};
+    case kInt32:
+      return {kFloat | kHalf | kInt16 | kInt64, kFloat | kInt16 | kUint16 | kInt64 | kUint8};
+    case kUint32:
+      return {0, kUint8 | kUint16 | kInt16};
+    case kInt16:
+      return {kHalf | kFloat, kHalf | kFloat | kUint8 | kInt32 | kUint32};
+    case kInt8:
+      return {kHalf, kHalf | kInt16 | kInt32};
+    case kUint8:
+      return {kHalf, kHalf | kUint16};
+    case kInt4:
+      return {kHalf, 0};
+    default:
+      return {0, 0};
+  }
+}
+
+/// Pairs that keep the low bits unless a kernel asks for saturation. Source: PTO ISA, TCVT.
+template <class D, class S>
+inline constexpr bool kWrapsByDefault =
+    (std::is_same_v<S, half> && (sizeof(D) == 1 || std::is_same_v<D, int16_t>) &&
+     !std::is_same_v<D, int4b_t>) ||
+    (std::is_same_v<D, int16_t> && (std::is_same_v<S, float> || std::is_same_v<S, int32_t>)) ||
+    (std::is_same_v<D, int32_t> && std::is_same_v<S, int64_t>);
+
+/// Of 16-bit floats, the largest finite one.
 template <class T>
 inline constexpr float kLargest = std::is_same_v<T, half> ? 65504.0f : 0x1.fep127f;
 
-/// What a saturating conversion to T does before it rounds; NaN stays NaN.
-template <class T>
-struct Saturate {
-  template <class Value>
-  Value operator()(Value value) const {
-    const Value high = Value{} + kLargest<T>;
-    value = value > high ? high : value;
-    return value < -high ? -high : value;
-  }
+/// What a conversion is told.
+struct Conversion {
+  npu::simd::Rounding rounding;
+  bool saturates;
 };
+
+/// Elements of 4 bits, in pairs, with 8 bits each and back, a piece at a time.
+inline constexpr size_t kPiece = 64;
+
+inline void PackPairs(const int8_t* from, size_t count, uint8_t* to) {
+  for (size_t i = 0; i < count; i += 2) {
+    const int high = i + 1 < count ? from[i + 1] : 0;
+    to[i / 2] = static_cast<uint8_t>((from[i] & 15) | (high & 15) << 4);
+  }
+}
+
+inline void UnpackPairs(const uint8_t* from, size_t count, int8_t* to) {
+  for (size_t i = 0; i < count; ++i) {
+    const int bits = from[i / 2] >> (i % 2 * 4) & 15;
+    to[i] = static_cast<int8_t>((bits ^ 8) - 8);
+  }
+}
+
+template <class Dst, class Src>
+void ConvertInt4(Conversion how, const Dst& dst, const Src& src) {
+  static_assert(Dst::isRowMajor && Src::isRowMajor && !Dst::isBoxedLayout && !Src::isBoxedLayout,
+                "TCVT: expected RowMajor tiles of int4");
+  const auto to = LinesOf(dst);
+  const auto from = LinesOf(src);
+  int8_t piece[kPiece];
+  for (size_t line = 0; line < to.count; ++line) {
+    for (size_t at = 0; at < to.length; at += kPiece) {
+      const size_t count = std::min(kPiece, to.length - at);
+      if constexpr (std::is_same_v<typename Dst::DType, int4b_t>) {
+        npu::simd::MapInLanes(npu::simd::ToInt{how.rounding, how.saturates, -8.0f, 7.0f}, count,
+                              piece, from(line, at));
+        PackPairs(piece, count, &to(line, at / 2)->pair);
+      } else {
+        UnpackPairs(&from(line, at / 2)->pair, count, piece);
+        npu::simd::MapInLanes(npu::simd::Identity{}, count, to(line, at), piece);
+      }
+    }
+  }
+}
+
+/// dst = src where D is a float of any kind.
+template <class Dst, class Src>
+inline void ConvertToFloat(Conversion how, const Dst& dst, const Src& src) {
+  using namespace npu::simd;
+  using D = typename Dst::DType;
+  using S = typename Src::DType;
+  if constexpr (std::is_same_v<D, S>) {
+    MapTiles(RoundToIntegral{how.rounding}, dst, src);
+  } else if constexpr (kIsHalf<D>) {
+    const float bound = how.saturates ? kLargest<D> : std::numeric_limits<float>::infinity();
+    if (how.rounding == Rounding::kNearestEven) {
+      MapTiles(Clamp{bound}, dst, src);
+    } else {
+      MapTiles(NarrowTo<D>{how.rounding, bound}, dst, src);
+    }
+  } else if constexpr (std::is_integral_v<S> && sizeof(S) >= 4) {
+    MapTiles(IntToFloat{how.rounding}, dst, src);
+  } else {
+    MapTiles(Identity{}, dst, src);
+  }
+}
+
+template <class Dst, class Src>
+inline void ConvertTiles(Conversion how, const Dst& dst, const Src& src) {
+  using namespace npu::simd;
+  using D = typename Dst::DType;
+  using S = typename Src::DType;
+  if constexpr (std::is_same_v<D, int4b_t> || std::is_same_v<S, int4b_t>) {
+    ConvertInt4(how, dst, src);
+  } else if constexpr (kIsFloatLane<D>) {
+    ConvertToFloat(how, dst, src);
+  } else if constexpr (std::is_integral_v<S>) {
+    MapTiles(IntToInt<D>{how.saturates}, dst, src);
+  } else if constexpr (sizeof(D) == 8) {
+    MapTiles(ToInt64{how.rounding}, dst, src);
+  } else {
+    MapTiles(ToInt::Of<D>(how.rounding, how.saturates), dst, src);
+  }
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseConversion(const npu::Core& core, uint32_t allowed,
+                                             const char* dst, const char* src, int mode)) {
+  if (mode < 0 || mode > static_cast<int>(RoundMode::CAST_ODD))
+    npu::RaiseFault("TCVT", "a round mode from CAST_NONE (0) to CAST_ODD (6)",
+                    std::to_string(mode));
+  npu::RaiseFault("TCVT",
+                  (allowed == 0 ? "another src than " + std::string(src)
+                                : "dst of type " + TypeNames(allowed) + " from src of " + src) +
+                      " on " + core.arch->soc,
+                  dst);
+}
+
+/// The bytes of a tile that a conversion touches.
+template <class TileT>
+inline npu::Access ConversionAccess(const TileT& tile, bool is_write) {
+  npu::Access access = AccessOf(tile, is_write);
+  if (std::is_same_v<typename TileT::DType, int4b_t>) access.row_bytes = (access.row_bytes + 1) / 2;
+  return access;
+}
 
 template <class Dst, class Src>
 [[gnu::noinline]] void Convert(Dst& dst, Src& src, RoundMode mode, SaturationMode saturation) {
   using D = typename Dst::DType;
   using S = typename Src::DType;
-  static_assert(npu::simd::kIsHalf<D> || std::is_same_v<D, float>,
-                "TCVT: expected dst of half, bfloat16 or float");
-  static_assert(npu::simd::kIsHalf<S> || std::is_same_v<S, float>,
-                "TCVT: expected src of half, bfloat16 or float");
+  constexpr TypeRule kRule = ConvertsTo(kTypeBit<S>);
+  constexpr bool kConverts = ((kRule.a3 | kRule.a5) & kTypeBit<D>) != 0;
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
     const auto lines = LinesOf(src);
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+    report(npu::Work{lines.count * lines.length, 0, 0}, ConversionAccess(dst, true),
+           ConversionAccess(src, false));
   };
   npu::Issue("TCVT", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckTile(core, "TCVT", "dst", dst);
-    CheckTile(core, "TCVT", "src", src);
-    CheckSameValidShape(core, "TCVT", "src", dst, src);
-    if (mode != RoundMode::CAST_NONE && mode != RoundMode::CAST_RINT) {
-      npu::RaiseFault("TCVT", "round mode CAST_NONE (0) or CAST_RINT (1)",
-                      std::to_string(static_cast<int>(mode)));
+    CheckTiles(core, "TCVT", 0, true, dst, src);
+    const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? kRule.a3 : kRule.a5;
+    if (!kConverts || (core.check_limits && (allowed & kTypeBit<D>) == 0) ||
+        mode > RoundMode::CAST_ODD) {
+      RaiseConversion(core, allowed, kTypeName<D>, kTypeName<S>, static_cast<int>(mode));
     }
-    if (npu::simd::kIsHalf<D> && !std::is_same_v<D, S> && saturation == SaturationMode::ON) {
-      MapTiles(Saturate<D>{}, dst, src);
-    } else {
-      MapTiles(npu::simd::Identity{}, dst, src);
-    }
+    // CAST_NONE leaves it to the chip, which cuts on the way to integers.
+    constexpr bool kCuts = npu::simd::kIsFloatLane<S> && !npu::simd::kIsFloatLane<D>;
+    constexpr auto kUntold =
+        kCuts ? npu::simd::Rounding::kToZero : npu::simd::Rounding::kNearestEven;
+    const auto rounding = mode == RoundMode::CAST_NONE
+                              ? kUntold
+                              : static_cast<npu::simd::Rounding>(static_cast<int>(mode) - 1);
+    if constexpr (kConverts) ConvertTiles({rounding, saturation == SaturationMode::ON}, dst, src);
   });
+}
+
+/// Saturation of a conversion that is not told.
+template <class Dst, class Src>
+inline constexpr SaturationMode kDefaultSaturation =
+    kWrapsByDefault<typename Dst::DType, typename Src::DType> ? SaturationMode::OFF
+                                                              : SaturationMode::ON;
+
+/// Bytes of scratch that A2/A3 needs to keep low bits. Source: PTO ISA, TCVT.
+inline size_t ScratchBytes(size_t src_bytes, size_t dst_bytes, size_t rows, size_t cols,
+                           size_t row_stride) {
+  if (cols == 0 || rows == 0) return 0;
+  if (src_bytes == 4) {
+    const size_t tail = cols % 64;
+    const size_t tail_bytes =
+        32 * ((std::min<size_t>(rows, 255) - 1) * (row_stride / 8) + (tail + 7) / 8);
+    return std::max(256 * std::min<size_t>(cols / 64, 255), tail == 0 ? 0 : tail_bytes);
+  }
+  const size_t piece = std::min<size_t>(cols, 64);
+  const size_t bytes = 32 * ((piece + 7) / 8);
+  return dst_bytes == 2 ? bytes : std::max(bytes, 128 + 32 * ((piece + 15) / 16));
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseScratch(const char* op, size_t need, size_t got)) {
+  npu::RaiseFault(op, "tmp of at least " + std::to_string(need) + " bytes",
+                  std::to_string(got) + " bytes");
+}
+
+/// Faults unless tmp is large enough.
+template <class Dst, class Src, class Tmp>
+inline void CheckScratch(const Dst& dst, const Src& src, const Tmp&, SaturationMode saturation) {
+  using D = typename Dst::DType;
+  using S = typename Src::DType;
+  if constexpr (kWrapsByDefault<D, S> && npu::simd::kIsFloatLane<S> && std::is_signed_v<D>) {
+    const npu::Core& core = npu::RunningCore("TCVT");
+    if (saturation == SaturationMode::ON || !core.check_limits ||
+        core.arch->generation != npu::Generation::kA3)
+      return;
+    constexpr size_t kBytes = Tmp::Numel * sizeof(typename Tmp::DType);
+    const auto lines = LinesOf(dst);
+    const size_t need =
+        ScratchBytes(sizeof(S), sizeof(D), lines.count, lines.length, Src::RowStride);
+    if (kBytes < need) RaiseScratch("TCVT", need, kBytes);
+  }
 }
 
 }  // namespace detail
 
-/// dst[i, j] = src[i, j] in the type of dst, rounded to nearest even.
-///   dst, src    Vec tiles of half, bfloat16 or float with one valid shape
-///   mode        CAST_NONE or CAST_RINT
-///   saturation  ON: a value beyond the range of a 16-bit dst becomes its largest finite value;
-///   OFF: infinity
+/// dst[i, j] = src[i, j] in the type of dst.
+///   dst, src    Vec tiles of one valid shape
+///     A2/A3     float to half, float (rounds to integers), bfloat16, int16, int32, int64;
+///               half to float, int32, int16, int8, uint8, int4; bfloat16 to float, int32;
+///               int64 to float, int32; int32 to float, half, int16, int64; int16 to half, float;
+///               int8, uint8, int4 to half
+///     A5        without int4 and int32 to half; also bfloat16 to half; int32 to uint16, uint8;
+///               uint32 to uint8, uint16, int16; int16 to uint8, int32, uint32; int8 to int16,
+///               int32; uint8 to uint16
+///   mode        rounding; CAST_NONE: towards zero from floats to integers, else to nearest even;
+///               CAST_ODD: von Neumann
+///   saturation  ON: what is beyond the range of dst becomes its nearest finite value. OFF:
+///   integers
+///               keep the low bits of the 64-bit integer that src is rounded to, floats become
+///               infinite. NaN becomes 0 in integers
+/// The template argument is taken as on the chip, where it says who sets the control register.
 /// Pipe V. Source: PTO ISA, TCVT.
-template <class Dst, class Src, class... Events>
+template <bool kSetsControl = true, class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCVT(Dst& dst, Src& src, RoundMode mode,
                                                SaturationMode saturation, Events&... events) {
   (events.Wait(), ...);
@@ -74,11 +267,39 @@ template <class Dst, class Src, class... Events>
   return {};
 }
 
-/// The same with saturation, the default of A2/A3 for these types.
-template <class Dst, class Src, class... Events>
+/// The same with the saturation of A2/A3 for the pair of types: OFF for half to int8, uint8 and
+/// int16, float and int32 to int16, int64 to int32, else ON.
+template <bool kSetsControl = true, class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCVT(Dst& dst, Src& src, RoundMode mode,
                                                Events&... events) {
-  return TCVT(dst, src, mode, SaturationMode::ON, events...);
+  (events.Wait(), ...);
+  detail::Convert(dst, src, mode, detail::kDefaultSaturation<Dst, Src>);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// The same with a scratch tile that A2/A3 needs to keep low bits. It is not touched here, but must
+/// have the bytes that the chip needs.
+template <bool kSetsControl = true, class Dst, class Src, class Tmp, class... Events,
+          class = typename Tmp::TileDType>
+[[gnu::always_inline]] inline RecordEvent TCVT(Dst& dst, Src& src, Tmp& tmp, RoundMode mode,
+                                               SaturationMode saturation, Events&... events) {
+  (events.Wait(), ...);
+  detail::CheckScratch(dst, src, tmp, saturation);
+  detail::Convert(dst, src, mode, saturation);
+  npu::KeepCallSite();
+  return {};
+}
+
+template <bool kSetsControl = true, class Dst, class Src, class Tmp, class... Events,
+          class = typename Tmp::TileDType>
+[[gnu::always_inline]] inline RecordEvent TCVT(Dst& dst, Src& src, Tmp& tmp, RoundMode mode,
+                                               Events&... events) {
+  (events.Wait(), ...);
+  detail::CheckScratch(dst, src, tmp, detail::kDefaultSaturation<Dst, Src>);
+  detail::Convert(dst, src, mode, detail::kDefaultSaturation<Dst, Src>);
+  npu::KeepCallSite();
+  return {};
 }
 
 }  // namespace pto

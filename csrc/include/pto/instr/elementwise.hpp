@@ -98,11 +98,11 @@ NPU_ONE_BODY(NPU_RAISES void RaiseElementwise(const npu::Core& core, const char*
   __builtin_unreachable();
 }
 
-/// Faults unless elements of type T and the tiles are what an element-wise instruction takes. One
-/// condition, one cold call: kernels consist of these.
-template <class T, class Dst, class... Src>
-inline void CheckElementwise(const npu::Core& core, const char* name, TypeRule rule, const Dst& dst,
-                             const Src&... src) {
+/// Faults unless the tiles are what an element-wise instruction takes. One condition, one cold
+/// call: kernels consist of these.
+template <class Dst, class... Src>
+inline void CheckTiles(const npu::Core& core, const char* name, uint32_t allowed, bool type_is_good,
+                       const Dst& dst, const Src&... src) {
   static_assert(Dst::Loc == TileType::Vec && ((Src::Loc == TileType::Vec) && ...),
                 "expected Vec tiles");
   const auto fits = [](const auto& tile) {
@@ -113,15 +113,22 @@ inline void CheckElementwise(const npu::Core& core, const char* name, TypeRule r
   [[maybe_unused]] const auto same = [&](const auto& tile) {
     return tile.GetValidRow() == dst.GetValidRow() && tile.GetValidCol() == dst.GetValidCol();
   };
-  const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
-  const bool type_is_good =
-      IsComputed<T>(rule) && ((kTypeBit<T> & allowed) != 0 || !core.check_limits ||
-                              (std::is_same_v<T, double> && core.allow_float64));
   const bool good = type_is_good && dst.data() != nullptr && ((src.data() != nullptr) && ...) &&
                     (!core.check_limits || (fits(dst) && (fits(src) && ...) && (same(src) && ...)));
   if (__builtin_expect(good, 1)) return;
   const TileFacts tiles[] = {TileFacts(dst), TileFacts(src)...};
   RaiseElementwise(core, name, allowed, type_is_good, tiles, 1 + sizeof...(Src));
+}
+
+/// The same, and that the running SoC computes rule on elements of type T.
+template <class T, class... Tiles>
+inline void CheckElementwise(const npu::Core& core, const char* name, TypeRule rule,
+                             const Tiles&... tiles) {
+  const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
+  const bool type_is_good =
+      IsComputed<T>(rule) && ((kTypeBit<T> & allowed) != 0 || !core.check_limits ||
+                              (std::is_same_v<T, double> && core.allow_float64));
+  CheckTiles(core, name, allowed, type_is_good, tiles...);
 }
 
 /// An element-wise instruction of pipe V on tiles of one element type.

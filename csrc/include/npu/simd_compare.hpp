@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "npu/simd.hpp"
+
+/// Comparisons as bit masks, bit i % 8 of byte i / 8 for element i, and selections by them.
+namespace npu::simd {
+
+enum class Comparison : uint8_t {
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+};
+
+namespace detail {
+
+/// a <comparison> b: a bool, or lanes of all ones.
+template <class T>
+[[gnu::always_inline]] inline auto Compare(Comparison comparison, T a, T b) {
+  switch (comparison) {
+    case Comparison::kNotEqual:
+      return a != b;
+    case Comparison::kLess:
+      return a < b;
+    case Comparison::kLessEqual:
+      return a <= b;
+    case Comparison::kGreater:
+      return a > b;
+    case Comparison::kGreaterEqual:
+      return a >= b;
+    default:
+      return a == b;
+  }
+}
+
+/// One bit per lane.
+[[gnu::always_inline]] inline unsigned BitsOfLanes(Int mask) {
+#if defined(__AVX__)
+  return static_cast<unsigned>(__builtin_ia32_movmskps256((Float)mask));
+#elif defined(__SSE2__)
+  return static_cast<unsigned>(__builtin_ia32_movmskps((Float)mask));
+#else
+  unsigned bits = 0;
+  for (int lane = 0; lane < kLanes; ++lane) bits |= (mask[lane] & 1u) << lane;
+  return bits;
+#endif
+}
+
+/// The bits of count <= 8 elements.
+template <class T>
+inline unsigned CompareByte(Comparison comparison, size_t count, const T* a, const T* b) {
+  unsigned bits = 0;
+  if constexpr (kIsFloatLane<T>) {
+    for (size_t i = 0; i < count; i += kLanes) {
+      const size_t rest = count - i;
+      const bool whole = rest >= kLanes;
+      const Float x = whole ? LoadFloat(a + i) : LoadFloat(Padded<T>(a + i, rest).lanes);
+      const Float y = whole ? LoadFloat(b + i) : LoadFloat(Padded<T>(b + i, rest).lanes);
+      bits |= BitsOfLanes(Compare(comparison, x, y)) << i;
+    }
+    bits &= (1u << count) - 1;
+  } else {
+    for (size_t i = 0; i < count; ++i)
+      bits |= static_cast<unsigned>(Compare(comparison, a[i], b[i])) << i;
+  }
+  return bits;
+}
+
+}  // namespace detail
+
+/// to = bits of a[i] <comparison> b[i] for i < count, or of a[i] <comparison> b[0], then b holds it
+/// 8 times. Bits behind the last element of its byte are 0.
+template <class T>
+[[gnu::noinline]] void CompareToBits(Comparison comparison, size_t count, uint8_t* to, const T* a,
+                                     const T* b, bool b_is_scalar) {
+  for (size_t i = 0; i < count; i += 8) {
+    const size_t rest = count - i < 8 ? count - i : 8;
+    to[i / 8] =
+        static_cast<uint8_t>(detail::CompareByte(comparison, rest, a + i, b_is_scalar ? b : b + i));
+  }
+}
+
+/// to[i] = bit i of bits ? a[i] : b[i] for i < count; of a scalar b holds 8. U: unsigned, 8 to 32
+/// bits.
+template <class U>
+[[gnu::noinline]] void SelectByBits(size_t count, U* to, const uint8_t* bits, const U* a,
+                                    const U* b, bool b_is_scalar) {
+  using Lanes = typename LanesOf<U>::Type;
+  Lanes weights;
+  for (int lane = 0; lane < kLanes; ++lane) weights[lane] = static_cast<U>(1u << lane);
+  size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Lanes set = (Lanes{} + static_cast<U>(bits[i / 8] >> (i % 8))) & weights;
+    const Lanes mask = (Lanes)(set == weights);
+    const Lanes result = (mask & LoadInt(a + i)) | (~mask & LoadInt(b_is_scalar ? b : b + i));
+    std::memcpy(to + i, &result, sizeof(result));
+  }
+  for (; i < count; ++i) to[i] = bits[i / 8] >> (i % 8) & 1 ? a[i] : b[b_is_scalar ? 0 : i];
+}
+
+}  // namespace npu::simd
