@@ -223,7 +223,7 @@ NPU_ONE_BODY(NPU_RAISES void RaiseScratch(const char* op, size_t need, size_t go
 
 /// Faults unless tmp is large enough.
 template <class Dst, class Src, class Tmp>
-inline void CheckScratch(const Dst& dst, const Src& src, const Tmp&, SaturationMode saturation) {
+inline void CheckScratch(const Dst& dst, const Src&, const Tmp&, SaturationMode saturation) {
   using D = typename Dst::DType;
   using S = typename Src::DType;
   if constexpr (kWrapsByDefault<D, S> && npu::simd::kIsFloatLane<S> && std::is_signed_v<D>) {
