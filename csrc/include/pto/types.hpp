@@ -24,6 +24,8 @@
 #define __aicore__
 #define __global__
 #define GM_ADDR __gm__ uint8_t*
+#define PTO_INTERNAL AICORE inline
+#define PTO_INST AICORE inline
 
 /// Pipes of a core, for set_flag, wait_flag and pipe_barrier.
 enum pipe_t {

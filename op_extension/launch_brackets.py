@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rewrites launches in brackets, which only the chip's compiler reads, to calls that any C++ compiler reads.
+
+``kernel<T...><<<blocks, l2, stream>>>(arguments);`` becomes a call of ``npu::LaunchBody`` with a lambda that calls the
+kernel. All other text stays, and so do line numbers.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+_INCLUDE = "#include <npu/launch.hpp>"
+_OPENING = "([{"
+_CLOSING = ")]}"
+
+
+class LaunchSyntaxError(ValueError):
+    """A launch in brackets that does not end."""
+
+
+def rewrite(source: str, name: str = "<source>") -> str:
+    """The text of ``source`` with its launches rewritten.
+
+    Args:
+        source: C++ text.
+        name: file name for messages and for ``#line``.
+
+    Returns:
+        The new text; the old one, unchanged, when it holds no launch.
+
+    Raises:
+        LaunchSyntaxError: a launch whose brackets do not close.
+    """
+    if "<<<" not in _without_comments(source):
+        return source
+    code = _without_comments(source)
+    parts: list[str] = []
+    done = 0
+    for match in re.finditer(r"<<<", code):
+        if match.start() < done:
+            continue
+        start = _kernel_start(code, match.start())
+        middle = code.find(">>>", match.end())
+        opening = code.find("(", middle) if middle >= 0 else -1
+        closing = _matching(code, opening) if opening >= 0 else -1
+        if closing < 0:
+            line = code.count("\n", 0, match.start()) + 1
+            raise LaunchSyntaxError(f"{name}:{line}: expected a launch kernel<<<...>>>(...), got one that does not end")
+        kernel = source[start : match.start()].strip()
+        options = _split(source[match.end() : middle])
+        if len(options) < 3:
+            options += ["nullptr"] * (3 - len(options))
+        arguments = source[opening : closing + 1]
+        call = f"::npu::LaunchBody({_quoted(kernel)}, {options[0]}, {options[2]}, [=] {{ {kernel}{arguments}; }})"
+        parts += [source[done:start], call]
+        lost = source.count("\n", start, closing + 1) - call.count("\n")
+        parts.append(_newlines(source, start, lost))
+        done = closing + 1
+    parts.append(source[done:])
+    return f'{_INCLUDE}\n#line 1 "{name}"\n' + "".join(parts)
+
+
+def _newlines(source: str, at: int, count: int) -> str:
+    """``count`` line ends, continued where the launch stands in a macro."""
+    end = source.find("\n", at)
+    in_macro = end > 0 and source[end - 1] == "\\"
+    return ("\\\n" if in_macro else "\n") * max(count, 0)
+
+
+def _without_comments(source: str) -> str:
+    """``source`` with comments and string contents blanked, at the same positions."""
+    pattern = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source)
+
+
+def _kernel_start(code: str, end: int) -> int:
+    """Where the name of the kernel that ends before ``end`` starts, its template arguments included."""
+    at = end
+    while at > 0 and code[at - 1].isspace():
+        at -= 1
+    if at > 0 and code[at - 1] == ">":
+        depth = 0
+        while at > 0:
+            at -= 1
+            if code[at] == ">":
+                depth += 1
+            elif code[at] == "<":
+                depth -= 1
+                if depth == 0:
+                    break
+        while at > 0 and (code[at - 1].isspace() or code[at - 1] == "\\"):
+            at -= 1
+    while at > 0 and (code[at - 1].isalnum() or code[at - 1] in "_:"):
+        at -= 1
+    return at
+
+
+def _matching(code: str, opening: int) -> int:
+    """Position of the bracket that closes the one at ``opening``; -1 when there is none."""
+    depth = 0
+    for at in range(opening, len(code)):
+        if code[at] in _OPENING:
+            depth += 1
+        elif code[at] in _CLOSING:
+            depth -= 1
+            if depth == 0:
+                return at
+    return -1
+
+
+def _split(options: str) -> list[str]:
+    """The launch options, split at commas outside of brackets."""
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(options):
+        depth += (char in _OPENING) - (char in _CLOSING)
+        if char == "," and depth == 0:
+            parts.append(options[start:at].strip())
+            start = at + 1
+    return [*parts, options[start:].strip()]
+
+
+def _quoted(kernel: str) -> str:
+    """The name of the kernel as a C++ string."""
+    return '"' + re.sub(r"[\s\\]+", " ", kernel.split("<")[0]).strip() + '"'
+
+
+def main() -> int:
+    """Rewrites one file to another: ``python -m op_extension.launch_brackets FROM TO``."""
+    if len(sys.argv) != 3:
+        print("launch_brackets: expected FROM and TO, got " + " ".join(sys.argv[1:]), file=sys.stderr)
+        return 2
+    source, target = map(Path, sys.argv[1:])
+    target.write_text(rewrite(source.read_text(encoding="utf-8"), str(source)), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
