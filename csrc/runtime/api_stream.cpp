@@ -4,6 +4,7 @@
 
 #include "runtime/device.hpp"
 #include "runtime/environment.hpp"
+#include "runtime/global_memory.hpp"
 #include "runtime/process.hpp"
 #include "runtime/waiting.hpp"
 
@@ -34,6 +35,7 @@ npuError_t LaunchKernel(const char* function, const npuLaunchConfig* config) {
     if (error != NPU_SUCCESS) return error;
     const uint64_t sequence = config->stream->Enqueue(Task::Kind::kLaunch, [&](Task& task) {
       task.launch.args.Assign(config->args, config->args_bytes);
+      task.launch.ranges.Assign(config->ranges, config->range_count);
       task.launch.kernel = config->kernel;
       task.launch.block_dim = config->block_dim;
       task.launch.flags = config->flags;
@@ -140,7 +142,12 @@ npuError_t npuStreamQuery(npuStream_t stream) {
 
 npuError_t npuLaunchKernel(npuKernel_t kernel, uint32_t block_dim, const void* args,
                            size_t args_bytes, npuStream_t stream) {
-  const npuLaunchConfig config = {kernel, block_dim, 0, args, args_bytes, stream, nullptr, nullptr};
+  npuLaunchConfig config = {};
+  config.kernel = kernel;
+  config.block_dim = block_dim;
+  config.args = args;
+  config.args_bytes = args_bytes;
+  config.stream = stream;
   return LaunchKernel(__func__, &config);
 }
 
@@ -168,6 +175,16 @@ npuError_t npuGetLaunchCount(const char* name, uint64_t* launches) {
       return Invalid("npuGetLaunchCount", "a name and a pointer for the count", "NULL");
     }
     *launches = LaunchCounter::Get(name);
+    return NPU_SUCCESS;
+  });
+}
+
+npuError_t npuGetUnknownTransferCount(uint64_t* transfers) {
+  return Asking(__func__, [&] {
+    if (transfers == nullptr) {
+      return Invalid("npuGetUnknownTransferCount", "a pointer for the count", "NULL");
+    }
+    *transfers = UnknownTransfers();
     return NPU_SUCCESS;
   });
 }

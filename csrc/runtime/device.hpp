@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
+#include "npu/core.hpp"
 #include "runtime/npu_runtime.h"
 #include "runtime/stream.hpp"
 
@@ -29,6 +31,8 @@ class DeviceMemory {
   npuError_t Allocate(int device, size_t bytes, void** pointer);
   npuError_t Free(void* pointer);
   void Info(int device, size_t* free_bytes, size_t* total_bytes);
+  /// The block that address lies in, or the gap between blocks.
+  GlobalMemory Find(const void* address);
 
  private:
   struct Block {
@@ -38,8 +42,8 @@ class DeviceMemory {
   };
 
   std::mutex mutex_;
-  std::unordered_map<void*, Block> blocks_;
-  std::vector<size_t> used_;  // bytes, by device
+  std::map<void*, Block, std::less<>> blocks_;  // by address
+  std::vector<size_t> used_;                    // bytes, by device
 };
 
 /// All streams and events. Handles of destroyed ones are kept for the next create.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 #include "runtime/device.hpp"
@@ -98,6 +99,22 @@ void DeviceMemory::Info(int device, size_t* free_bytes, size_t* total_bytes) {
   const size_t used = index < used_.size() ? used_[index] : 0;
   *total_bytes = TotalBytes();
   *free_bytes = TotalBytes() - used;
+}
+
+GlobalMemory DeviceMemory::Find(const void* address) {
+  const auto behind = [](void* begin, const Block& block) {
+    return static_cast<const void*>(static_cast<std::byte*>(begin) + block.bytes);
+  };
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto next = blocks_.upper_bound(const_cast<void*>(address));
+  const void* low = nullptr;
+  if (next != blocks_.begin()) {
+    const auto& [begin, block] = *std::prev(next);
+    low = behind(begin, block);
+    if (std::less<>()(address, low)) return {begin, low, true};
+  }
+  const void* high = next != blocks_.end() ? next->first : reinterpret_cast<void*>(UINTPTR_MAX);
+  return {low, high, false};
 }
 
 }  // namespace npu::runtime

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/launch.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -34,12 +36,33 @@ npuError_t CheckArgs(const char* function, const npuLaunchConfig& config,
                  config.args_bytes);
 }
 
+npuError_t CheckRanges(const char* function, const npuLaunchConfig& config) {
+  if (config.ranges == nullptr && config.range_count != 0) {
+    return Invalid(function, std::to_string(config.range_count) + " memory ranges", "NULL");
+  }
+  for (size_t i = 0; i < config.range_count; ++i) {
+    const npuMemoryRange& range = config.ranges[i];
+    if (std::less<>()(range.end, range.begin)) {
+      return Invalid(function, "memory ranges that end behind their begin",
+                     "range " + std::to_string(i) + " with its end before");
+    }
+  }
+  return NPU_SUCCESS;
+}
+
 }  // namespace
 
 void LaunchArgs::Assign(const void* bytes, size_t count) {
   large_.reset();
   if (count > sizeof(small_)) large_ = std::make_unique<std::byte[]>(count);
   if (count != 0) std::memcpy(large_ ? large_.get() : small_, bytes, count);
+}
+
+void LaunchRanges::Assign(const npuMemoryRange* ranges, size_t count) {
+  large_.reset();
+  if (count > kSmall) large_ = std::make_unique<npuMemoryRange[]>(count);
+  std::copy_n(ranges, count, large_ ? large_.get() : small_);
+  count_ = count;
 }
 
 npuError_t CheckLaunch(const char* function, const npuLaunchConfig& config) {
@@ -59,7 +82,8 @@ npuError_t CheckLaunch(const char* function, const npuLaunchConfig& config) {
   if (config.args == nullptr && config.args_bytes != 0) {
     return Invalid(function, std::to_string(config.args_bytes) + " bytes of args", "NULL");
   }
-  const npuError_t error = CheckArgs(function, config, kernel->vector);
+  npuError_t error = CheckRanges(function, config);
+  if (error == NPU_SUCCESS) error = CheckArgs(function, config, kernel->vector);
   return error != NPU_SUCCESS ? error : CheckArgs(function, config, kernel->cube);
 }
 

@@ -24,12 +24,31 @@ class LaunchArgs {
   std::unique_ptr<std::byte[]> large_;
 };
 
+/// Memory that a launch has made known, in place while it is few.
+class LaunchRanges {
+ public:
+  void Assign(const npuMemoryRange* ranges, size_t count);
+  void Clear() {
+    large_.reset();
+    count_ = 0;
+  }
+  const npuMemoryRange* begin() const { return large_ ? large_.get() : small_; }
+  const npuMemoryRange* end() const { return begin() + count_; }
+
+ private:
+  static constexpr size_t kSmall = 8;
+  npuMemoryRange small_[kSmall];
+  std::unique_ptr<npuMemoryRange[]> large_;
+  size_t count_ = 0;
+};
+
 /// One run of a kernel over its blocks, as it stands in a queue.
 struct Launch {
   npuKernel_t kernel = nullptr;
   uint32_t block_dim = 0;
   uint32_t flags = 0;
   LaunchArgs args;
+  LaunchRanges ranges;
 };
 
 /// Checks kernel, block_dim, flags, args and stream of config.

@@ -8,6 +8,7 @@
 #include "npu/error.hpp"
 #include "npu/observer.hpp"
 #include "runtime/environment.hpp"
+#include "runtime/global_memory.hpp"
 #include "runtime/interrupt.hpp"
 #include "runtime/launch_aborted.hpp"
 
@@ -143,6 +144,9 @@ CoreSlot* LaunchScheduler::TakeSlot() {
 void LaunchScheduler::GiveSlot(CoreSlot& slot) {
   --live_[static_cast<int>(slot.core.type)];
   *current_core_ = nullptr;
+  if (slot.core.unknown_transfers != 0) {
+    AddUnknownTransfers(std::exchange(slot.core.unknown_transfers, 0));
+  }
   cores_.Give(&slot);
 }
 
@@ -166,6 +170,11 @@ void LaunchScheduler::DescribeLaunch(CoreSlot& slot) {
   core.allow_float64 = (launch_->flags & NPU_LAUNCH_FLOAT64) != 0;
   core.block_num = shape_.blocks;
   core.sub_block_num = shape_.is_mix() ? 2 : 1;
+  std::fill_n(core.memories, kMemoriesAtHand, GlobalMemory{});
+}
+
+GlobalMemory LaunchScheduler::FindGlobalMemory(const void* address) {
+  return runtime::FindGlobalMemory(*launch_, address);
 }
 
 void LaunchScheduler::RunPass(CoreSlot& slot) {

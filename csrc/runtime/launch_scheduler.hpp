@@ -36,6 +36,7 @@ class LaunchScheduler final : public CoreScheduler {
   void SyncAll(Core& core, SyncGroup group) override;
   void Yield(Core& core, const char* where) override;
   void Poll(Core& core) override;
+  GlobalMemory FindGlobalMemory(const void* address) override;
 
  private:
   static constexpr int kSyncGroups = 3;

@@ -98,6 +98,12 @@ NPU_API npuError_t npuEventElapsedTime(float* milliseconds, npuEvent_t start, np
 /** Launch flag: the kernel computes in float64, which no Ascend vector core does. */
 #define NPU_LAUNCH_FLOAT64 1u
 
+/** Memory from begin up to end. */
+typedef struct npuMemoryRange {
+  const void* begin;
+  const void* end;
+} npuMemoryRange;
+
 typedef struct npuLaunchConfig {
   npuKernel_t kernel;
   uint32_t block_dim; /* blocks, at least 1 */
@@ -107,6 +113,9 @@ typedef struct npuLaunchConfig {
   npuStream_t stream;
   void (*release)(void* owner); /* called once when the work has run or was dropped, also when the launch is refused */
   void* owner;                  /* what keeps the memory alive that the kernel uses */
+  const npuMemoryRange* ranges; /* copied: memory that the kernel may use, beside that of npuMalloc. A transfer that
+                                   starts in known memory must end there; one that starts elsewhere is not checked */
+  size_t range_count;
 } npuLaunchConfig;
 
 /** Enqueues block_dim runs of kernel on stream; returns before they finish. */
@@ -119,6 +128,9 @@ NPU_API npuError_t npuLaunchHostFunction(npuStream_t stream, void (*function)(vo
 
 /** Launches of the kernel named name that have run to their end since the process started; 0 for an unknown name. */
 NPU_API npuError_t npuGetLaunchCount(const char* name, uint64_t* launches);
+/** Transfers of kernels between tiles and memory that neither npuMalloc nor the launch had made known, since the process
+ *  started: those were not checked. Launches count when they end. */
+NPU_API npuError_t npuGetUnknownTransferCount(uint64_t* transfers);
 
 /* --- interrupts and counting ----------------------------------------------------------------------------------- */
 

@@ -36,6 +36,7 @@ Task* Stream::NewTask() {
 void Stream::Recycle(Task* task) {
   task->recording.reset();
   task->launch.args.Clear();
+  task->launch.ranges.Clear();
   task->next = free_;
   free_ = task;
 }

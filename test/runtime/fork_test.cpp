@@ -77,7 +77,9 @@ TEST(Fork, AfterUseGivesAClearErrorInTheChildAndLeavesTheParentWhole) {
                               0,
                               stream,
                               [](void* owner) { ++*static_cast<int*>(owner); },
-                              &released};
+                              &released,
+                              nullptr,
+                              0};
     const bool all =
         npuMalloc(&pointer, 64) == NPU_ERROR_FORKED && npuFree(&pointer) == NPU_ERROR_FORKED &&
         npuStreamCreate(&created) == NPU_ERROR_FORKED &&

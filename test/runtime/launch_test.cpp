@@ -92,7 +92,8 @@ TEST(Launch, NamesWhatIsWrongWithItsConfiguration) {
   const npuKernel no_pass = {"no_pass", nullptr, nullptr};
   EXPECT_ERROR(npuLaunchKernel(&no_pass, 1, nullptr, 0, stream), NPU_ERROR_INVALID_VALUE,
                "no_pass");
-  npuLaunchConfig config = {&npu_kernel_empty, 1, 2, nullptr, 0, stream, nullptr, nullptr};
+  npuLaunchConfig config = {&npu_kernel_empty, 1,       2,       nullptr, 0, stream,
+                            nullptr,           nullptr, nullptr, 0};
   EXPECT_ERROR(npuLaunchKernelWithConfig(&config), NPU_ERROR_INVALID_VALUE, "launch flags");
   EXPECT_ERROR(npuLaunchKernelWithConfig(nullptr), NPU_ERROR_INVALID_VALUE, "a configuration");
   EXPECT_OK(npuStreamSynchronize(stream));
@@ -144,8 +145,8 @@ TEST(Launch, KeepsItsOwnerUntilItHasRun) {
   owner->result = &result;
   owner->released = &released;
   const Args<uint32_t*, uint32_t> args(owner->memory.get(), 42u);
-  npuLaunchConfig config = {&npu_kernel_append, 1,    0, args.bytes, args.count, stream,
-                            &Owner::Release,    owner};
+  npuLaunchConfig config = {&npu_kernel_append, 1,     0,       args.bytes, args.count, stream,
+                            &Owner::Release,    owner, nullptr, 0};
   ASSERT_OK(npuLaunchKernelWithConfig(&config));
   owner = nullptr;  // the caller drops its reference and allocates anew
   std::vector<std::unique_ptr<uint32_t[]>> others;
@@ -165,8 +166,8 @@ void CountRelease(void* count) { ++*static_cast<int*>(count); }
 
 TEST(Launch, ReleasesTheOwnerOfARefusedLaunch) {
   int released = 0;
-  npuLaunchConfig config = {&npu_kernel_empty, 0,        0, nullptr, 0, DefaultStream(),
-                            &CountRelease,     &released};
+  npuLaunchConfig config = {&npu_kernel_empty, 0,         0,       nullptr, 0, DefaultStream(),
+                            &CountRelease,     &released, nullptr, 0};
   EXPECT_EQ(npuLaunchKernelWithConfig(&config), NPU_ERROR_INVALID_VALUE);
   EXPECT_EQ(released, 1);
   config.block_dim = 1;
@@ -179,7 +180,8 @@ TEST(Launch, ReleasesTheOwnerOfADroppedLaunch) {
   const OwnStream stream;
   int released = 0;
   ASSERT_OK(Launch(stream, npu_kernel_fault_in_block, 1, 0u));
-  npuLaunchConfig config = {&npu_kernel_empty, 1, 0, nullptr, 0, stream, &CountRelease, &released};
+  npuLaunchConfig config = {&npu_kernel_empty, 1,         0,       nullptr, 0, stream,
+                            &CountRelease,     &released, nullptr, 0};
   ASSERT_OK(npuLaunchKernelWithConfig(&config));
   EXPECT_EQ(npuStreamSynchronize(stream), NPU_ERROR_KERNEL_FAULT);
   EXPECT_EQ(released, 1);

@@ -141,7 +141,8 @@ TEST(Stream, AReleaseMayWaitForItsOwnStream) {
   uint32_t list[4] = {};
   npuError_t error = NPU_ERROR_NOT_READY;
   void* pair[2] = {static_cast<npuStream_t>(stream), &error};
-  npuLaunchConfig config = {&npu_kernel_empty, 1, 0, nullptr, 0, stream, &Synchronize, pair};
+  npuLaunchConfig config = {&npu_kernel_empty, 1,    0,       nullptr, 0, stream,
+                            &Synchronize,      pair, nullptr, 0};
   ASSERT_OK(npuLaunchKernelWithConfig(&config));
   ASSERT_OK(Launch(stream, npu_kernel_append, 1, &list[0], 9u));
   ASSERT_OK(npuStreamSynchronize(stream));

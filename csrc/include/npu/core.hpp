@@ -19,6 +19,15 @@ enum class SyncGroup : uint8_t { kVectorCores, kCubeCores, kAllCores };
 /// ffts_cross_core_sync.
 enum class FlagScope : uint8_t { kAllBlocks = 0, kVectorSubBlocks = 1, kBlockGroup = 2 };
 
+/// Bytes of global memory from begin up to end: memory that the runtime or the launch knows, or a
+/// gap between such, of which nothing is known.
+struct GlobalMemory {
+  const void* begin;
+  const void* end;
+  bool is_known;
+};
+inline constexpr int kMemoriesAtHand = 4;
+
 /// What a core asks of whoever runs it. Implemented by the runtime; every call may switch to
 /// another core or throw.
 class CoreScheduler {
@@ -33,6 +42,8 @@ class CoreScheduler {
   virtual void Yield(Core& core, const char* where) = 0;
   /// Looks for an interrupt. Called every kPollInterval instructions.
   virtual void Poll(Core& core) = 0;
+  /// The memory or the gap that address lies in.
+  virtual GlobalMemory FindGlobalMemory(const void* address) = 0;
 
  protected:
   ~CoreScheduler() = default;
@@ -56,7 +67,10 @@ struct Core {
   uint64_t instruction = 0;                       // instructions of this block so far
   std::byte* scratchpad[kOnChipSpaces] = {};      // base of each space, arch->capacity bytes
   uint8_t flags[kPipes][kPipes][kEventIds] = {};  // set_flag counts, [source][destination][id]
-  uint8_t next_event_id[kPipes][kPipes] = {};  // of Event objects, in turn
+  uint8_t next_event_id[kPipes][kPipes] = {};     // of Event objects, in turn
+  GlobalMemory memories[kMemoriesAtHand] = {};    // what transfers of this launch found last
+  uint8_t next_memory = 0;                        // the one to replace
+  uint64_t unknown_transfers = 0;                 // whose global memory nobody knows
 };
 
 /// The core whose kernel this thread runs; null outside a kernel. Lives in libnpu_runtime.so alone:

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "pto/check.hpp"
+#include "pto/global_range.hpp"
 #include "pto/global_tensor.hpp"
 #include "pto/layout.hpp"
 

@@ -13,11 +13,12 @@ namespace detail {
 
 template <class TileT, class Global>
 inline void CheckLoad(const TileT& tile, const Global& global) {
-  const npu::Core& core = *npu::current_core;
+  npu::Core& core = *npu::current_core;
   CheckTile(core, "TLOAD", "the tile", tile);
   if (!core.check_limits) return;
   constexpr bool kIntoL1 = TileT::Loc == TileType::Mat;
-  const TransferFacts facts("TLOAD", tile, GlobalOrder<Global>(global));
+  const GlobalOrder<Global> order(global);
+  const TransferFacts facts("TLOAD", tile, order);
   CheckLayouts(facts, kIntoL1);
   CheckGlobalShape(facts);
   if (kIntoL1 && facts.Boxes()) {
@@ -25,6 +26,8 @@ inline void CheckLoad(const TileT& tile, const Global& global) {
   } else {
     CheckBursts(facts);
   }
+  CheckGlobalMemory(core, "TLOAD", global.data(), order.shape, order.stride,
+                    sizeof(typename Global::DType));
 }
 
 /// The chip moves whole blocks of 32 bytes: the rest of a line's last block takes the pad value.

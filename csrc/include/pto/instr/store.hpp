@@ -41,14 +41,15 @@ NPU_ONE_BODY(void CheckAccStore(const TransferFacts& facts, size_t out_bytes, bo
 }
 
 template <class TileT, class Global>
-inline void CheckStore(const npu::Core& core, const TileT& tile, const Global& global,
+inline void CheckStore(npu::Core& core, const TileT& tile, const Global& global,
                        AtomicType atomic) {
   constexpr uint32_t kAddable = kInt8 | kInt16 | kInt32 | kHalf | kBfloat16 | kFloat;
   using Out = typename Global::RawDType;
   CheckTile(core, "TSTORE", "the tile", tile);
   if (atomic == AtomicType::AtomicAdd) CheckType<Out>(core, "TSTORE", {kAddable, kAddable});
   if (!core.check_limits) return;
-  const TransferFacts facts("TSTORE", tile, GlobalOrder<Global>(global));
+  const GlobalOrder<Global> order(global);
+  const TransferFacts facts("TSTORE", tile, order);
   CheckGlobalShape(facts);
   if constexpr (TileT::Loc == TileType::Acc) {
     CheckAccStore(facts, sizeof(Out), std::is_same_v<Out, float>);
@@ -56,6 +57,7 @@ inline void CheckStore(const npu::Core& core, const TileT& tile, const Global& g
     CheckLayouts(facts, false);
     CheckBursts(facts);
   }
+  CheckGlobalMemory(core, "TSTORE", global.data(), order.shape, order.stride, sizeof(Out));
 }
 
 /// Writes a run of elements that have the type of global memory.
@@ -131,7 +133,7 @@ template <AtomicType kAtomic, ReluPreMode kRelu, class Global, class TileT, clas
            Transfer<TileT, Global>::GlobalAccess(tile, global, true), Reads(tile), Reads(fp));
   };
   npu::Issue("TSTORE_FP", npu::Pipe::kFix, call_site, operands, [&] {
-    const npu::Core& core = *npu::current_core;
+    npu::Core& core = *npu::current_core;
     CheckStore(core, tile, global, kAtomic);
     CheckWords(core, "TSTORE_FP", fp, tile.GetValidCol());
     using Word = typename Fp::DType;

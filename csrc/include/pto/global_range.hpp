@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "npu/issue.hpp"
+#include "pto/constants.hpp"
+
+/// Whether transfers stay within the memory that their global tensor starts in.
+namespace pto::detail {
+
+NPU_ONE_BODY(NPU_RAISES void RaiseOutside(const char* op, const npu::GlobalMemory& memory,
+                                          const char* begin, const char* end)) {
+  const auto* start = static_cast<const char*>(memory.begin);
+  const int64_t bytes = static_cast<const char*>(memory.end) - start;
+  npu::RaiseFault(op,
+                  "global memory within the " + std::to_string(bytes) + " bytes of its allocation",
+                  "bytes " + std::to_string(begin - start) + " to " + std::to_string(end - start));
+}
+
+/// Whether begin to end lie within memory that has data in it.
+inline bool Holds(const npu::GlobalMemory& memory, const void* begin, const void* end) {
+  return reinterpret_cast<uintptr_t>(begin) >= reinterpret_cast<uintptr_t>(memory.begin) &&
+         reinterpret_cast<uintptr_t>(end) <= reinterpret_cast<uintptr_t>(memory.end);
+}
+
+/// The transfer from begin to end of a tensor that starts at data, none of which is at hand yet.
+NPU_ONE_BODY(void FindMemory(npu::Core& core, const char* op, const char* data, const char* begin,
+                             const char* end)) {
+  const npu::GlobalMemory memory = core.scheduler->FindGlobalMemory(data);
+  core.memories[core.next_memory] = memory;
+  core.next_memory = static_cast<uint8_t>((core.next_memory + 1) % npu::kMemoriesAtHand);
+  if (!memory.is_known) {
+    ++core.unknown_transfers;
+  } else if (!Holds(memory, begin, end)) {
+    RaiseOutside(op, memory, begin, end);
+  }
+}
+
+/// Faults where elements that shape and stride name lie outside of the allocation of data. Memory
+/// that nobody knows is not checked, but counted.
+inline void CheckGlobalMemory(npu::Core& core, const char* op, const void* data,
+                              const int64_t* shape, const int64_t* stride, size_t element_bytes) {
+  int64_t low = 0, high = 1;  // in elements
+  for (int d = 0; d < GlobalTensorDim::TOTAL_DIM; ++d) {
+    if (shape[d] <= 0) return;
+    const int64_t span = (shape[d] - 1) * stride[d];
+    (span < 0 ? low : high) += span;
+  }
+  const auto* start = static_cast<const char*>(data);
+  const char* begin = start + low * static_cast<int64_t>(element_bytes);
+  const char* end = start + high * static_cast<int64_t>(element_bytes);
+  for (const npu::GlobalMemory& memory : core.memories) {
+    if (!Holds(memory, begin, end)) continue;
+    core.unknown_transfers += !memory.is_known;
+    return;
+  }
+  FindMemory(core, op, start, begin, end);
+}
+
+}  // namespace pto::detail

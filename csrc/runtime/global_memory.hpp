@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "npu/core.hpp"
+#include "runtime/launch.hpp"
+
+namespace npu::runtime {
+
+/// The memory that address lies in: a range of launch, else a block of npuMalloc, else the gap
+/// around address.
+GlobalMemory FindGlobalMemory(const Launch& launch, const void* address);
+
+/// Transfers whose memory nobody knew, over all launches that have ended.
+uint64_t UnknownTransfers();
+void AddUnknownTransfers(uint64_t count);
+
+}  // namespace npu::runtime

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Global memory that transfers may touch.
+#include <algorithm>
+#include <vector>
+
+#include "plain_tile.hpp"
+
+namespace {
+
+using namespace pto;
+using test::ExpectContains;
+using test::Matrix;
+using test::OnCore;
+using test::VecTile;
+
+/// A block of npuMalloc.
+class Block {
+ public:
+  explicit Block(size_t bytes) { EXPECT_EQ(npuMalloc(&data_, bytes), NPU_SUCCESS); }
+  ~Block() { EXPECT_EQ(npuFree(data_), NPU_SUCCESS); }
+  float* data() const { return static_cast<float*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+/// Stores one row of 8 floats at target, then loads it.
+test::Body Touch(float* target, int64_t step = 1) {
+  return [target, step] {
+    VecTile<float, 1, 8> tile(1, 8);
+    TASSIGN(tile, 0);
+    TEXPANDS(tile, 2.0f);
+    GlobalTensor<float, Shape<1, 1, 1, 1, 8>, Stride<-1, -1, -1, -1, -1>> row(target, {},
+                                                                              {1, 1, 1, 8, step});
+    TSTORE(row, tile);
+    TLOAD(tile, row);
+  };
+}
+
+uint64_t UnknownTransfers() {
+  uint64_t transfers = 0;
+  EXPECT_EQ(npuGetUnknownTransferCount(&transfers), NPU_SUCCESS);
+  return transfers;
+}
+
+TEST(GlobalMemory, OfNpuMallocIsUsableToItsEnd) {
+  const Block block(256);
+  const uint64_t before = UnknownTransfers();
+  OnCore(Touch(block.data()));
+  OnCore(Touch(block.data() + 56));
+  OnCore(Touch(block.data() + 63, -1));
+  OnCore(Touch(block.data(), 9));
+  EXPECT_EQ(UnknownTransfers(), before);
+}
+
+TEST(GlobalMemory, BehindOrBeforeAnAllocationIsNamed) {
+  const Block block(256);
+  ExpectContains(test::FaultOf(Touch(block.data() + 57)),
+                 "TSTORE: expected global memory within the 256 bytes of its allocation, got bytes "
+                 "228 to 260");
+  ExpectContains(test::FaultOf(Touch(block.data() + 6, -1)), "got bytes -4 to 28");
+  ExpectContains(test::FaultOf(Touch(block.data() + 1, 9)), "got bytes 4 to 260");
+}
+
+TEST(GlobalMemory, OfLargeBlocksEndsWithTheirPages) {
+  constexpr size_t kHugePage = size_t{2} << 20;
+  const Block block(kHugePage + 4);
+  float* end = block.data() + 2 * kHugePage / sizeof(float);
+  OnCore(Touch(end - 8));
+  ExpectContains(test::FaultOf(Touch(end - 7)), "within the 4194304 bytes of its allocation");
+}
+
+TEST(GlobalMemory, ThatNobodyKnowsIsCounted) {
+  std::vector<float> memory(8);
+  const uint64_t before = UnknownTransfers();
+  OnCore(Touch(memory.data()), 3);
+  EXPECT_EQ(UnknownTransfers(), before + 6);
+  EXPECT_EQ(memory, std::vector<float>(8, 2.0f));
+}
+
+npuError_t RunWithRanges(const test::Body& body, const std::vector<npuMemoryRange>& ranges) {
+  static const npuKernelPass kPass = {
+      [](const void* args) { (**static_cast<const test::Body* const*>(args))(); },
+      sizeof(test::Body*)};
+  static const npuKernel kKernel = {"kernel_under_test", &kPass, nullptr};
+  const test::Body* pointer = &body;
+  npuLaunchConfig config = {};
+  config.kernel = &kKernel;
+  config.block_dim = 1;
+  config.args = &pointer;
+  config.args_bytes = sizeof(pointer);
+  config.ranges = ranges.data();
+  config.range_count = ranges.size();
+  EXPECT_EQ(npuStreamGetDefault(0, &config.stream), NPU_SUCCESS);
+  const npuError_t error = npuLaunchKernelWithConfig(&config);
+  return error != NPU_SUCCESS ? error : npuStreamSynchronize(config.stream);
+}
+
+TEST(GlobalMemory, ThatALaunchNamesIsBounded) {
+  std::vector<float> memory(64);
+  float* middle = memory.data() + 16;
+  const std::vector<npuMemoryRange> one = {{middle, middle + 16}};
+  EXPECT_EQ(RunWithRanges(Touch(middle + 8), one), NPU_SUCCESS);
+  EXPECT_EQ(RunWithRanges(Touch(middle + 9), one), NPU_ERROR_KERNEL_FAULT);
+  ExpectContains(npuGetLastErrorMessage(),
+                 "TSTORE: expected global memory within the 64 bytes of its allocation, got bytes "
+                 "36 to 68");
+  EXPECT_EQ(RunWithRanges(Touch(middle + 16), one), NPU_SUCCESS);  // nobody knows that
+  std::vector<npuMemoryRange> many;
+  for (int i = 0; i < 12; ++i) many.push_back({middle + i, middle + i + 1});
+  many.push_back({memory.data() + 40, memory.data() + 48});
+  EXPECT_EQ(RunWithRanges(Touch(memory.data() + 40), many), NPU_SUCCESS);
+  EXPECT_EQ(RunWithRanges(Touch(middle + 11), many), NPU_ERROR_KERNEL_FAULT);
+}
+
+TEST(GlobalMemory, RangesThatEndBeforeTheyBeginAreRefused) {
+  float memory[2];
+  EXPECT_EQ(RunWithRanges([] {}, {{memory + 1, memory}}), NPU_ERROR_INVALID_VALUE);
+  ExpectContains(npuGetLastErrorMessage(),
+                 "expected memory ranges that end behind their begin, got range 0");
+}
+
+TEST(GlobalMemory, ARangeWithinAnAllocationGoesFirst) {
+  const Block block(256);
+  EXPECT_EQ(RunWithRanges(Touch(block.data() + 4), {{block.data(), block.data() + 10}}),
+            NPU_ERROR_KERNEL_FAULT);
+  EXPECT_EQ(RunWithRanges(Touch(block.data() + 12), {{block.data(), block.data() + 10}}),
+            NPU_SUCCESS);
+}
+
+}  // namespace
