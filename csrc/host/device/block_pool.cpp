@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "device/device.h"
-#include "device/launch.h"
+#include "device/orphans.h"
 
 namespace npu_backend {
 namespace {
@@ -14,7 +14,7 @@ constexpr size_t kSegmentBytes = size_t{2} << 20;
 constexpr size_t kSmallBytes = size_t{1} << 20;  // the largest request that shares a segment
 /// Queued work may keep so much freed memory alive before a request without a cached block waits
 /// for it.
-constexpr size_t kQueuedBytes = size_t{256} << 20;
+constexpr int64_t kOrphanedBytes = int64_t{256} << 20;
 
 size_t RoundUp(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
 
@@ -47,8 +47,9 @@ void* BlockPool::Allocate(c10::DeviceIndex device, size_t bytes) {
   const size_t block_bytes = BlockBytes(bytes);
   CollectAwaited(device);
   if (void* cached = TakeCached(device, block_bytes, bytes)) return cached;
-  if (QueuedBytes() > kQueuedBytes) {
+  if (OrphanedBytes() > kOrphanedBytes) {
     SynchronizeDevice(device);
+    ResetOrphanedBytes();
     if (void* cached = TakeCached(device, block_bytes, bytes)) return cached;
   }
   if (void* fresh = TakeNew(device, block_bytes, bytes)) return fresh;

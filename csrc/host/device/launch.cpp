@@ -6,36 +6,45 @@
 #include <atomic>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "device/orphans.h"
 #include "device/stream.h"
 #include "device/twin.h"
 
 namespace npu_backend {
 namespace {
 
-std::atomic<size_t> queued_bytes = 0;
+std::atomic<int64_t> orphaned_bytes = 0;
 
 /// What a queued launch owns: twins, not storages, because dropping a storage that Python has seen
 /// takes the interpreter's lock, and the launch may end in any thread.
 struct Owner {
   c10::SmallVector<StoragePtr, 6> twins;
-  size_t bytes = 0;
+  std::vector<c10::Storage> foreign;  // memory of another allocator, for example from DLPack
 
   void Hold(const at::Tensor& tensor) {
     if (!tensor.defined() || !tensor.is_privateuseone()) return;
-    twins.push_back(TwinOf(tensor.storage().unsafeGetStorageImpl()));
-    bytes += twins.back()->nbytes();
+    c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+    if (OwnsTwin(*storage)) {
+      twins.push_back(TwinOf(storage));
+    } else {
+      foreign.push_back(tensor.storage());
+    }
+  }
+
+  ~Owner() {
+    for (StoragePtr& twin : twins) {
+      // The last reference: the storage is gone, and was counted when it went.
+      if (twin.use_count() == 1) AddOrphanedBytes(-static_cast<int64_t>(twin->nbytes()));
+      twin.reset();
+    }
   }
 };
 
-void Release(void* pointer) {
-  auto* owner = static_cast<Owner*>(pointer);
-  queued_bytes.fetch_sub(owner->bytes, std::memory_order_relaxed);
-  delete owner;
-}
+void Release(void* owner) { delete static_cast<Owner*>(owner); }
 
 void Enqueue(npuLaunchConfig& config, std::unique_ptr<Owner> owner) {
-  queued_bytes.fetch_add(owner->bytes, std::memory_order_relaxed);
   config.release = &Release;
   config.owner = owner.release();
   Check(npuLaunchKernelWithConfig(&config));
@@ -43,7 +52,11 @@ void Enqueue(npuLaunchConfig& config, std::unique_ptr<Owner> owner) {
 
 }  // namespace
 
-size_t QueuedBytes() noexcept { return queued_bytes.load(std::memory_order_relaxed); }
+int64_t OrphanedBytes() noexcept { return orphaned_bytes.load(std::memory_order_relaxed); }
+void AddOrphanedBytes(int64_t bytes) noexcept {
+  orphaned_bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+void ResetOrphanedBytes() noexcept { orphaned_bytes.store(0, std::memory_order_relaxed); }
 
 npuStream_t StreamFor(const at::Tensor& tensor) {
   if (tensor.is_privateuseone()) return CurrentNativeStream(tensor.device().index());

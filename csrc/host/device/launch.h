@@ -4,15 +4,9 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/ArrayRef.h>
 
-#include <cstddef>
-
 #include "npu_runtime.h"
 
 namespace npu_backend {
-
-/// Bytes that launches hold which have not run yet; a tensor that several of them name counts
-/// several times.
-size_t QueuedBytes() noexcept;
 
 /// Enqueues config on its stream. The launch owns the memory of the npu tensors among tensors until
 /// it has run.

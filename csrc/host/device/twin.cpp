@@ -4,17 +4,26 @@
 #include <utility>
 
 #include "device/allocator.h"
+#include "device/orphans.h"
 
 namespace npu_backend {
 namespace {
 
-void ReleaseTwin(void* context) { StoragePtr::reclaim(static_cast<c10::StorageImpl*>(context)); }
+void ReleaseTwin(void* context) {
+  const auto twin = StoragePtr::reclaim(static_cast<c10::StorageImpl*>(context));
+  // Others that hold it are launches: see Owner in launch.cpp.
+  if (twin.use_count() > 1) AddOrphanedBytes(static_cast<int64_t>(twin->nbytes()));
+}
 
 }  // namespace
 
 c10::DataPtr DataOverTwin(StoragePtr twin, c10::Device device) {
   void* data = twin->_mutable_data_ptr_no_checks().get();
   return {data, twin.release(), &ReleaseTwin, device};
+}
+
+bool OwnsTwin(const c10::StorageImpl& storage) {
+  return storage.data_ptr().get_deleter() == &ReleaseTwin;
 }
 
 StoragePtr TwinOf(c10::StorageImpl* storage) {

@@ -19,6 +19,9 @@ c10::DataPtr DataOverTwin(StoragePtr twin, c10::Device device);
 /// nothing and must not outlive storage.
 StoragePtr TwinOf(c10::StorageImpl* storage);
 
+/// Whether the memory of storage came from our allocator, so that its twin owns it.
+bool OwnsTwin(const c10::StorageImpl& storage);
+
 /// New npu storage over the memory of twin.
 StoragePtr AdoptTwin(StoragePtr twin, c10::Device device);
 
