@@ -15,6 +15,8 @@
 namespace npu_backend {
 namespace {
 
+constexpr size_t kCacheLine = 64;  // bytes
+
 std::atomic<int64_t> orphaned_bytes = 0;
 
 /// What a queued launch owns: twins, not storages, because dropping a storage that Python has seen
@@ -81,6 +83,14 @@ void LaunchHolding(npuLaunchConfig& config, c10::ArrayRef<at::Tensor> tensors) {
   Enqueue(config, std::move(owner));
 }
 
+npuMemoryRange StorageRange(const at::Tensor& tensor) {
+  const c10::Storage& storage = tensor.storage();
+  const auto* begin = static_cast<const char*>(storage.data());
+  size_t bytes = storage.nbytes();
+  if (tensor.is_privateuseone()) bytes = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+  return {begin, begin + bytes};
+}
+
 void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t args_bytes,
             const at::Tensor& output, c10::ArrayRef<at::Tensor> keep_alive, uint32_t flags) {
   npuLaunchConfig config = {};
@@ -89,6 +99,12 @@ void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t arg
   config.flags = flags;
   config.args = args;
   config.args_bytes = args_bytes;
+  c10::SmallVector<npuMemoryRange, 6> ranges = {StorageRange(output)};
+  for (const at::Tensor& tensor : keep_alive) {
+    if (tensor.defined()) ranges.push_back(StorageRange(tensor));
+  }
+  config.ranges = ranges.data();
+  config.range_count = ranges.size();
   if (!output.is_privateuseone()) return LaunchOnHostMemory(config);
 
   ThrowIfForked();
