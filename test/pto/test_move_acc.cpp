@@ -158,6 +158,21 @@ TEST(Textract, TakesAPartOfAVecTile) {
   });
 }
 
+TEST(Textract, CutsTwoPartsOfRowsIntoBoxes) {
+  using Nz = Tile<TileType::Vec, half, 32, 32, BLayout::ColMajor, -1, -1, SLayout::RowMajor>;
+  OnCore([] {
+    VecTile<half, 48, 64> src(48, 64);
+    Nz one(31, 29), other(5, 32);
+    TASSIGN(src, 0);
+    TASSIGN(one, 8192);
+    TASSIGN(other, 16384);
+    Fill(src, Mark);
+    TEXTRACT(one, other, src, 3, 7, 40, 32);
+    ExpectMoved(one, src, 31, 29, 3, 7);
+    ExpectMoved(other, src, 5, 32, 40, 32);
+  });
+}
+
 TEST(Textract, TakesAPartOfAnAccumulator) {
   OnCube([] {
     Acc<float, 32, 64> src(32, 64);

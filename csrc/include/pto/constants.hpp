@@ -14,6 +14,8 @@ inline constexpr int ACC_C0_SIZE = 16;       // columns of a box of an accumulat
 inline constexpr int BLOCK_LEN = 16;
 inline constexpr int REPEAT_BYTE = 256;  // bytes that a vector instruction takes at a time
 inline constexpr int REPEAT_MAX = 255;
+inline constexpr uint32_t TMP_UB_OFFSET = 184 * 1024;  // scratch of instructions without tmp
+inline constexpr uint32_t TMP_UB_SIZE = 8 * 1024;
 inline constexpr uint64_t BLOCK_MAX_PER_REPEAT = REPEAT_BYTE / BLOCK_BYTE_SIZE;
 
 /// Indices of GlobalTensor's dimensions, outermost first.

@@ -136,6 +136,11 @@ class Tile {
   TileDType& data() { return data_; }
   const TileDType& data() const { return data_; }
 
+  /// Whether loads keep k of float operands at whole boxes, as kernels for A2/A3 say. Nothing
+  /// depends on it here: products take k from the valid region.
+  bool GetKAligned() const { return is_k_aligned_; }
+  void SetKAligned(bool is_k_aligned) { is_k_aligned_ = is_k_aligned; }
+
   /// Reads or writes the element at offset, counted in memory order; on the chip a transfer of the
   /// scalar pipe.
   T GetValue(uint32_t offset) const { return data_[offset]; }
@@ -145,6 +150,7 @@ class Tile {
   T* data_ = nullptr;
   [[no_unique_address]] detail::ValidDim<RowValid_, 0> valid_row_;
   [[no_unique_address]] detail::ValidDim<ColValid_, 1> valid_col_;
+  bool is_k_aligned_ = false;
 };
 
 namespace detail {
@@ -159,20 +165,31 @@ struct IsTile<Tile<kLoc, T, kRows, kCols, kB, kVr, kVc, kS, kFractal, kPad, kCom
 }  // namespace detail
 
 // The operands of the cube core. Left tiles of A2/A3 are Zz, those of A5 Nz; instructions take
-// both.
-template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
-using TileLeft = Tile<TileType::Left, T, kRows, kCols,
+// both. On the chip the elements of a compact tile lie as if its valid region, up to whole boxes,
+// were its extent; here all tiles lie by their extent, which instructions cannot tell apart.
 #if defined(__NPU_ARCH__) && __NPU_ARCH__ != 2201
-                      BLayout::ColMajor,
+inline constexpr BLayout kLeftOrder = BLayout::ColMajor;
 #else
-                      BLayout::RowMajor,
+inline constexpr BLayout kLeftOrder = BLayout::RowMajor;
 #endif
-                      kRowValid, kColValid, SLayout::RowMajor>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileLeft =
+    Tile<TileType::Left, T, kRows, kCols, kLeftOrder, kRowValid, kColValid, SLayout::RowMajor>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileLeftCompact = Tile<TileType::Left, T, kRows, kCols, kLeftOrder, kRowValid, kColValid,
+                             SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
 template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
 using TileRight = Tile<TileType::Right, T, kRows, kCols, BLayout::RowMajor, kRowValid, kColValid,
                        SLayout::ColMajor>;
 template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileRightCompact =
+    Tile<TileType::Right, T, kRows, kCols, BLayout::RowMajor, kRowValid, kColValid,
+         SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
 using TileAcc = Tile<TileType::Acc, T, kRows, kCols, BLayout::ColMajor, kRowValid, kColValid,
                      SLayout::RowMajor, 1024>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileAccCompact = Tile<TileType::Acc, T, kRows, kCols, BLayout::ColMajor, kRowValid, kColValid,
+                            SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
 
 }  // namespace pto

@@ -16,7 +16,7 @@ template <class Dst, class Src>
   if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
     static_assert(Dst::BFractal == Src::BFractal && Dst::SFractal == Src::SFractal,
                   "TEXTRACT: expected Vec tiles of one layout");
-    MoveVec("TEXTRACT", call_site, dst, src, row, col, true);
+    MoveVec("TEXTRACT", call_site, dst, src, row, col, From::kBlock);
   } else if constexpr (Src::Loc == TileType::Mat) {
     static_assert(Dst::Loc == TileType::Left || Dst::Loc == TileType::Right,
                   "TEXTRACT: expected a Left or Right tile from a Mat tile");
@@ -24,6 +24,15 @@ template <class Dst, class Src>
   } else {
     MoveAcc("TEXTRACT", call_site, dst, src, row, col, PlainStage<ReluPreMode::NoRelu>{});
   }
+}
+
+template <class Dst, class Src>
+[[gnu::noinline]] void ExtractBoxes(Dst& dst, Src& src, int row, int col) {
+  static_assert(Src::Loc == TileType::Vec && !Src::isBoxedLayout && Src::isRowMajor,
+                "TEXTRACT: expected a RowMajor Vec tile as src of two");
+  static_assert(Dst::Loc == TileType::Vec && !Dst::isRowMajor && Dst::isInnerRowMajor,
+                "TEXTRACT: expected Vec tiles of layout NZ");
+  MoveVec("TEXTRACT", __builtin_return_address(0), dst, src, row, col, From::kAnywhere);
 }
 
 }  // namespace detail
@@ -40,6 +49,21 @@ template <class Dst, class Src, class... Events,
                                                    uint16_t col = 0, Events&... events) {
   (events.Wait(), ...);
   detail::Extract(dst, src, row, col);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// Two parts of an ND tile, each into a Vec tile of layout NZ over its valid region, from any row
+/// and column.
+template <class Dst0, class Dst1, class Src, class... Events,
+          std::enable_if_t<is_tile_data_v<Src> && all_events_v<Events...>, int> = 0>
+[[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst0& dst0, Dst1& dst1, Src& src,
+                                                   uint16_t row0 = 0, uint16_t col0 = 0,
+                                                   uint16_t row1 = 0, uint16_t col1 = 0,
+                                                   Events&... events) {
+  (events.Wait(), ...);
+  detail::ExtractBoxes(dst0, src, row0, col0);
+  detail::ExtractBoxes(dst1, src, row1, col1);
   npu::KeepCallSite();
   return {};
 }

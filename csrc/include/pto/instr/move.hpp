@@ -32,15 +32,18 @@ inline void CheckMove(const char* op, const Dst& dst, const Src& src, int rows, 
   CheckSubregion(op, dst, rows, cols, src, row, col);
 }
 
-/// Vec to Vec over the valid region of dst.
+/// Where a copy between Vec tiles starts in src.
+enum class From : uint8_t { kStart, kBlock, kAnywhere };
+
+/// Vec to Vec over the valid region of dst; from the start over what both tiles have.
 template <class Dst, class Src>
 inline void MoveVec(const char* op, const void* call_site, Dst& dst, Src& src, int row, int col,
-                    bool extract) {
+                    From start) {
   using T = typename Dst::DType;
   static_assert(sizeof(T) == sizeof(typename Src::DType),
                 "expected Vec tiles of elements of one size");
   Region region = ValidRegion(dst);
-  if (!extract) {  // TMOV: what both have
+  if (start == From::kStart) {
     const Region other = ValidRegion(src);
     region.rows = std::min(region.rows, other.rows);
     region.cols = std::min(region.cols, other.cols);
@@ -55,7 +58,7 @@ inline void MoveVec(const char* op, const void* call_site, Dst& dst, Src& src, i
     CheckMove(op, dst, src, static_cast<int>(region.rows), static_cast<int>(region.cols), row, col);
     constexpr int kBlock = static_cast<int>(npu::kTileAlignment / sizeof(T));
     // A single element goes by the scalar pipe, from anywhere.
-    if (extract && (region.rows != 1 || region.cols != 1)) {
+    if (start == From::kBlock && (region.rows != 1 || region.cols != 1)) {
       CheckOrigin(*npu::current_core, op, row, Src::isBoxedLayout ? 16 : 1, col, kBlock);
     }
     CopyRegion(dst, region, src, from.row, from.col);
@@ -96,10 +99,10 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
 template <class Dst, class Src>
 inline void MoveToTable(const void* call_site, Dst& dst, Src& src) {
   using To = typename Dst::DType;
-  using From = typename Src::DType;
+  using In = typename Src::DType;
   constexpr bool kIsBias = Dst::Loc == TileType::Bias;
-  constexpr bool kWiden = std::is_same_v<To, float> && npu::simd::kIsHalf<From>;
-  static_assert(std::is_same_v<To, From> || (kIsBias && kWiden),
+  constexpr bool kWiden = std::is_same_v<To, float> && npu::simd::kIsHalf<In>;
+  static_assert(std::is_same_v<To, In> || (kIsBias && kWiden),
                 "TMOV: expected one element type, or a bias of float from half or bfloat16");
   static_assert(kIsBias ? sizeof(To) == 4 : sizeof(To) == 8,
                 "TMOV: expected a bias of int32 or float, scaling words of 64 bits");
@@ -112,7 +115,7 @@ inline void MoveToTable(const void* call_site, Dst& dst, Src& src) {
     const npu::Core& core = *npu::current_core;
     CheckMove("TMOV", dst, src, Dst::Rows, Dst::Cols, 0, 0);
     constexpr int kBurst = kIsBias ? 64 : 128;
-    constexpr int kBytes = static_cast<int>(sizeof(From)) * Src::Cols;
+    constexpr int kBytes = static_cast<int>(sizeof(In)) * Src::Cols;
     if (core.check_limits && kBytes % kBurst != 0) {
       RaiseMultiple("TMOV",
                     kIsBias ? "src with bytes for the bias" : "src with bytes for the scaling",
@@ -131,7 +134,7 @@ template <class Dst, class Src, class Stage, class... Fp>
 inline void MoveAcc(const char* op, const void* call_site, Dst& dst, Src& src, int row, int col,
                     const Stage& stage, Fp&... fp) {
   using To = typename Dst::DType;
-  using From = typename Src::DType;
+  using In = typename Src::DType;
   static_assert(Dst::Loc == TileType::Mat && Src::Loc == TileType::Acc,
                 "expected dst Mat and src Acc where a relu or quantization is asked for");
   static_assert(Order<Src>::kLinesAreRows, "expected an Acc tile of layout NZ");
@@ -152,7 +155,7 @@ inline void MoveAcc(const char* op, const void* call_site, Dst& dst, Src& src, i
         const size_t src_col = static_cast<size_t>(col) + c;
         const size_t count = std::min(region.cols - c, kRun - src_col % kRun);
         To out[kRun];
-        const From* from = ElementOf(src, static_cast<size_t>(row) + r, src_col);
+        const In* from = ElementOf(src, static_cast<size_t>(row) + r, src_col);
         stage(src_col, out, from, count);
         for (size_t i = 0; i < count; ++i) *ElementOf(dst, r, c + i) = out[i];
         c += count;
@@ -166,7 +169,7 @@ template <class Dst, class Src>
   const void* call_site = __builtin_return_address(0);
   constexpr bool kFromMat = Src::Loc == TileType::Mat;
   if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
-    MoveVec("TMOV", call_site, dst, src, 0, 0, false);
+    MoveVec("TMOV", call_site, dst, src, 0, 0, From::kStart);
   } else if constexpr (kFromMat && (Dst::Loc == TileType::Left || Dst::Loc == TileType::Right)) {
     MoveToOperand("TMOV", call_site, dst, src, 0, 0);
   } else if constexpr (kFromMat && (Dst::Loc == TileType::Bias || Dst::Loc == TileType::Scaling)) {
