@@ -63,6 +63,19 @@ namespace detail {
 #endif
 }
 
+/// One bit per lane.
+[[gnu::always_inline]] inline unsigned BitsOfLanes(Int mask) {
+#if defined(__AVX__)
+  return static_cast<unsigned>(__builtin_ia32_movmskps256((Float)mask));
+#elif defined(__SSE2__)
+  return static_cast<unsigned>(__builtin_ia32_movmskps((Float)mask));
+#else
+  unsigned bits = 0;
+  for (int lane = 0; lane < kLanes; ++lane) bits |= (mask[lane] & 1u) << lane;
+  return bits;
+#endif
+}
+
 [[gnu::always_inline]] inline Float WidenHalf(Uint16 half_bits) {
 #if defined(__F16C__)
   return (Float)__builtin_ia32_vcvtph2ps256((short __attribute__((vector_size(16))))half_bits);

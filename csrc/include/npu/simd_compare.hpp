@@ -41,19 +41,6 @@ template <class T>
   }
 }
 
-/// One bit per lane.
-[[gnu::always_inline]] inline unsigned BitsOfLanes(Int mask) {
-#if defined(__AVX__)
-  return static_cast<unsigned>(__builtin_ia32_movmskps256((Float)mask));
-#elif defined(__SSE2__)
-  return static_cast<unsigned>(__builtin_ia32_movmskps((Float)mask));
-#else
-  unsigned bits = 0;
-  for (int lane = 0; lane < kLanes; ++lane) bits |= (mask[lane] & 1u) << lane;
-  return bits;
-#endif
-}
-
 /// The bits of count <= 8 elements.
 template <class T>
 inline unsigned CompareByte(Comparison comparison, size_t count, const T* a, const T* b) {
@@ -103,7 +90,10 @@ template <class U>
     const Lanes result = (mask & LoadInt(a + i)) | (~mask & LoadInt(b_is_scalar ? b : b + i));
     std::memcpy(to + i, &result, sizeof(result));
   }
-  for (; i < count; ++i) to[i] = bits[i / 8] >> (i % 8) & 1 ? a[i] : b[b_is_scalar ? 0 : i];
+  for (; i < count; ++i) {
+    const U* from = bits[i / 8] >> (i % 8) & 1 ? a + i : b + (b_is_scalar ? 0 : i);
+    std::memcpy(to + i, from, sizeof(U));  // the elements may be floats
+  }
 }
 
 }  // namespace npu::simd

@@ -132,7 +132,10 @@ struct ToInt {
   [[gnu::always_inline]] Int operator()(Float value) const {
     const Float rounded = RoundToIntegral{mode}(value);
     const Float a = rounded == rounded ? rounded : Float{};
-    return saturates ? Saturated(a) : LowBits(a);
+    if (saturates) return Saturated(a);
+    const Int is_far = detail::Magnitude(a) >= 0x1p31f;
+    if (__builtin_expect(detail::BitsOfLanes(is_far) != 0, 0)) return LowBits(a);
+    return __builtin_convertvector(a, Int);
   }
 
   [[gnu::always_inline]] Int Saturated(Float a) const {
@@ -149,7 +152,7 @@ struct ToInt {
     return rest == rest ? rest : Float{};  // of infinity
   }
 
-  [[gnu::always_inline]] static Int LowBits(Float a) {
+  [[gnu::noinline]] static Int LowBits(Float a) {
     const Float low = Low16(a);
     const Float high = Low16((a - low) * 0x1p-16f);
     const Int bits = (__builtin_convertvector(high, Int) << 16) | __builtin_convertvector(low, Int);
