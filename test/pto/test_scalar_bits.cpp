@@ -118,4 +118,36 @@ TEST(Elementwise, WritesTheValidRegionAloneInEveryLayout) {
   CheckLayouts(Zz(5, 11), Zz(5, 11), true);
 }
 
+TEST(Texpands, FillsAllOfAMatTile) {
+  test::OnCube([] {
+    Tile<TileType::Mat, half, 32, 32, BLayout::ColMajor, 3, 5, SLayout::RowMajor> tile;
+    TASSIGN(tile, 512);
+    TEXPANDS(tile, half(2.5f));
+    for (int i = 0; i < 32 * 32; ++i) ASSERT_EQ(tile.data()[i], half(2.5f));
+  });
+}
+
+TEST(Elementwise, WaitsForItsEvents) {
+  std::vector<float> x(64, 3.0f);
+  OnCore([&] {
+    test::VecTile<float, 1, 64> tile(1, 64);
+    test::Matrix<float> global(x.data(), {1, 64}, {64, 1});
+    TASSIGN(tile, 0);
+    Event<Op::TLOAD, Op::TADDS> loaded = TLOAD(tile, global);
+    Event<Op::TADDS, Op::TEXP> added = TADDS(tile, tile, 1.0f, loaded);
+    Event<Op::TEXP, Op::TSTORE_VEC> raised = TMULS(tile, tile, 2.0f, added);
+    TSTORE(global, tile, raised);
+    EXPECT_EQ(npu::current_core->flags[PIPE_MTE2][PIPE_V][0], 0);
+    EXPECT_EQ(npu::current_core->flags[PIPE_V][PIPE_MTE3][0], 0);
+  });
+  EXPECT_EQ(x, std::vector<float>(64, 8.0f));
+  ExpectContains(test::FaultOf([] {
+                   test::VecTile<float, 1, 64> tile(1, 64);
+                   TASSIGN(tile, 0);
+                   Event<Op::TLOAD, Op::TEXP> never;
+                   TEXP(tile, tile, never);
+                 }),
+                 "wait_flag: expected an earlier set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0)");
+}
+
 }  // namespace
