@@ -202,8 +202,7 @@ inline constexpr SaturationMode kDefaultSaturation =
                                                               : SaturationMode::ON;
 
 /// Bytes of scratch that A2/A3 needs to keep low bits. Source: PTO ISA, TCVT.
-inline size_t ScratchBytes(size_t src_bytes, size_t dst_bytes, size_t rows, size_t cols,
-                           size_t row_stride) {
+inline size_t ScratchBytes(size_t src_bytes, size_t rows, size_t cols, size_t row_stride) {
   if (cols == 0 || rows == 0) return 0;
   if (src_bytes == 4) {
     const size_t tail = cols % 64;
@@ -212,8 +211,7 @@ inline size_t ScratchBytes(size_t src_bytes, size_t dst_bytes, size_t rows, size
     return std::max(256 * std::min<size_t>(cols / 64, 255), tail == 0 ? 0 : tail_bytes);
   }
   const size_t piece = std::min<size_t>(cols, 64);
-  const size_t bytes = 32 * ((piece + 7) / 8);
-  return dst_bytes == 2 ? bytes : std::max(bytes, 128 + 32 * ((piece + 15) / 16));
+  return 32 * ((piece + 7) / 8);
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseScratch(const char* op, size_t need, size_t got)) {
@@ -233,8 +231,7 @@ inline void CheckScratch(const Dst& dst, const Src&, const Tmp&, SaturationMode 
       return;
     constexpr size_t kBytes = Tmp::Numel * sizeof(typename Tmp::DType);
     const auto lines = LinesOf(dst);
-    const size_t need =
-        ScratchBytes(sizeof(S), sizeof(D), lines.count, lines.length, Src::RowStride);
+    const size_t need = ScratchBytes(sizeof(S), lines.count, lines.length, Src::RowStride);
     if (kBytes < need) RaiseScratch("TCVT", need, kBytes);
   }
 }
