@@ -77,7 +77,7 @@ namespace detail {
 }
 
 [[gnu::always_inline]] inline Float WidenHalf(Uint16 half_bits) {
-#if defined(__F16C__)
+#if defined(__F16C__) && !defined(__clang__)
   return (Float)__builtin_ia32_vcvtph2ps256((short __attribute__((vector_size(16))))half_bits);
 #else
   const Uint bits = __builtin_convertvector(half_bits, Uint);
@@ -95,7 +95,7 @@ namespace detail {
 }
 
 [[gnu::always_inline]] inline Uint16 NarrowHalf(Float value) {
-#if defined(__F16C__)
+#if defined(__F16C__) && !defined(__clang__)
   return (Uint16)__builtin_ia32_vcvtps2ph256(value, 0);  // 0: to nearest even
 #else
   const Uint bits = (Uint)value;

@@ -14,7 +14,9 @@ namespace npu::simd {
 namespace detail {
 
 [[gnu::always_inline]] inline Float SqrtLanes(Float a) {
-#if defined(__AVX__)
+#if defined(__clang__)
+  return __builtin_elementwise_sqrt(a);
+#elif defined(__AVX__)
   return __builtin_ia32_sqrtps256(a);
 #elif defined(__SSE2__)
   return __builtin_ia32_sqrtps(a);
