@@ -94,6 +94,7 @@ template <class In, class T = typename Multiplier<In>::Scalar>
     sum[row][0] = LoadLanes<V>(start + row * start_pitch);
     sum[row][1] = LoadLanes<V>(start + row * start_pitch + kLanes);
   }
+#pragma GCC unroll 2
   for (size_t k = 0; k < depth; ++k) {
     const V b0 = LoadLanes<V>(b + k * kGemmCols);
     const V b1 = LoadLanes<V>(b + k * kGemmCols + kLanes);
