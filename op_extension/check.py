@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-import torch
+from op_extension import _runtime, placements
+from op_extension.placements import MemoryMap
 
-from op_extension import _runtime
-
-__all__ = ["InstructionCount", "InstructionCounts", "count_instructions", "launch_count"]
+__all__ = ["InstructionCount", "InstructionCounts", "MemoryMap", "count_instructions", "launch_count", "memory_map"]
 
 
 class InstructionCount(NamedTuple):
@@ -26,7 +25,7 @@ class InstructionCounts:
 
     def __getitem__(self, name: str) -> InstructionCount:
         """Count of the instruction called ``name``, after all work queued so far has run."""
-        _synchronize()
+        placements.synchronize()
         return InstructionCount(*_runtime.instruction_count(name))
 
 
@@ -37,21 +36,33 @@ def count_instructions() -> Iterator[InstructionCounts]:
     Yields:
         The counts. They stay readable until the next ``count_instructions()`` starts from zero.
     """
-    _synchronize()
+    placements.synchronize()
     _runtime.instruction_count_start()
     try:
         yield InstructionCounts()
     finally:
-        _synchronize()
+        placements.synchronize()
         _runtime.instruction_count_stop()
 
 
 def launch_count(kernel: str) -> int:
     """Launches of the kernel named ``kernel`` (``"my_add_float"``) that have run, in this process."""
-    _synchronize()
+    placements.synchronize()
     return _runtime.launch_count(kernel)
 
 
-def _synchronize() -> None:
-    for device in range(torch.accelerator.device_count()):
-        torch.accelerator.synchronize(device)
+def memory_map(launch: Callable[..., object], *args: object, **options: object) -> MemoryMap:
+    """Runs a launch, and prints and returns where its kernels place tiles on the chip.
+
+    Args:
+        launch: ``kernel[block_dim]``, an operator (``torch.ops.npu.my_add``), or any function that launches kernels.
+        *args: what launch is called with.
+        **options: the same, by name.
+
+    Returns:
+        Tiles, addresses, bytes, and peak per space. Launches of other threads count, too.
+
+    Raises:
+        RuntimeError: the fault of a kernel.
+    """
+    return placements.memory_map(launch, *args, **options)

@@ -31,7 +31,7 @@ _ENTRY = re.compile(r"[A-Za-z_]\w*(::\w+)*(<[\w\s:<>,*-]*>)?")
 _DEFINE = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?", re.DOTALL)
 _FLOAT64 = 1  # NPU_LAUNCH_FLOAT64
 
-Stream = torch.Stream | int | None
+Stream = torch.Stream | None
 
 
 def _hand_over_tensors() -> None:
@@ -100,9 +100,7 @@ def _address_of(stream: Stream) -> int:
         if stream.device.type != "npu":
             raise ValueError(f"kernel[block_dim, stream]: expected a stream of npu, got one of {stream.device}")
         return int(stream.native_handle)
-    if isinstance(stream, int) and not isinstance(stream, bool):
-        return stream
-    raise TypeError(f"kernel[block_dim, stream]: expected a torch.Stream, an address or None, got {stream!r}")
+    raise TypeError(f"kernel[block_dim, stream]: expected a torch.Stream or None, got {stream!r}")
 
 
 class Kernel:

@@ -8,6 +8,7 @@
 
 #include "npu_runtime.h"
 #include "python/kernel.h"
+#include "python/memory_map.h"
 
 namespace {
 
@@ -72,6 +73,7 @@ void DefineKernel(pybind11::module_& module) {
 
 PYBIND11_MODULE(_runtime, module) {
   DefineKernel(module);
+  npu_python::DefineMemoryMap(module);
   module.doc() = "The emulated device's C interface (npu_runtime.h).";
   module.def("soc_name", &SocName, "Name of the emulated system on chip.");
   module.def("launch_count", &LaunchCount, pybind11::arg("kernel"),

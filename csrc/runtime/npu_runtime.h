@@ -144,6 +144,42 @@ NPU_API npuError_t npuInstructionCountStop(void);
 /** What was counted for instruction name ("TADD"): executions, and elements over all of them. */
 NPU_API npuError_t npuInstructionCountGet(const char* name, uint64_t* executions, uint64_t* elements);
 
+/** A tile that kernels placed on the chip. The strings are valid until the next start. */
+typedef struct npuPlacement {
+  const char* kernel;
+  const char* core;  /* "vector" or "cube" */
+  const char* space; /* "UB" */
+  const char* kind;  /* "Vec" */
+  const char* dtype; /* "half" */
+  int rows;
+  int cols;
+  uint64_t address;  /* bytes from the start of the space */
+  uint64_t bytes;
+  uint64_t capacity; /* of the space, in bytes */
+  const void* call_site;
+  uint64_t times; /* over all blocks */
+} npuPlacement;
+
+/** A transfer of a tile to global memory: rows of row_bytes, pitch_bytes apart. */
+typedef struct npuStore {
+  uint32_t block;
+  uint32_t sub_block;
+  uint64_t instruction; /* of the block, from 1 */
+  const void* begin;
+  size_t rows;
+  size_t row_bytes;
+  size_t pitch_bytes;
+  const void* call_site;
+} npuStore;
+
+/** Starts or stops recording the places of tiles, and stores, in all launches of the process. Starting clears. */
+NPU_API npuError_t npuMemoryMapStart(void);
+NPU_API npuError_t npuMemoryMapStop(void);
+/** Numbers of different placements and of stores; a store behind the first million is not recorded. */
+NPU_API npuError_t npuMemoryMapCount(size_t* placements, size_t* stores);
+NPU_API npuError_t npuMemoryMapPlacement(size_t index, npuPlacement* placement);
+NPU_API npuError_t npuMemoryMapStore(size_t index, npuStore* store);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "observe/instruction_counter.hpp"
+#include "observe/active_observer.hpp"
 #include "runtime/interrupt.hpp"
 #include "runtime/launch_scheduler.hpp"
 
@@ -157,7 +157,7 @@ Status Stream::ExecuteTask(Task& task, bool dropped) {
   switch (task.kind) {
     case Task::Kind::kLaunch:
       if (!dropped) {
-        status = LaunchScheduler::OfThisThread().Run(task.launch, InstructionCounter::Active());
+        status = LaunchScheduler::OfThisThread().Run(task.launch, ActiveObserver());
         if (status.code == NPU_SUCCESS) launch_counter_.Add(task.launch.kernel->name);
       }
       if (task.function != nullptr) task.function(task.argument);

@@ -14,6 +14,8 @@
 namespace npu_backend {
 namespace {
 
+constexpr size_t kCacheLine = 64;  // bytes
+
 thread_local std::string message;
 
 /// Calls function; keeps the sentence of what it throws.
@@ -64,12 +66,28 @@ int Describe(void* address, npuTensorFacts* facts) {
   });
 }
 
+/// The memory that a kernel may use for tensor: its storage, with what the allocator of npu adds to
+/// make whole cache lines.
+npuMemoryRange RangeOf(const at::Tensor& tensor) {
+  const c10::Storage& storage = tensor.storage();
+  const auto* begin = static_cast<const char*>(storage.data());
+  size_t bytes = storage.nbytes();
+  if (tensor.is_privateuseone()) bytes = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+  return {begin, begin + bytes};
+}
+
 int LaunchOnTensors(const npuLaunchConfig* config, int32_t device, void* const* addresses,
                     size_t count) {
   return Guarded([&] {
     c10::SmallVector<at::Tensor, 8> tensors;
-    for (size_t i = 0; i < count; ++i) tensors.push_back(TensorAt(addresses[i]));
+    c10::SmallVector<npuMemoryRange, 8> ranges;
+    for (size_t i = 0; i < count; ++i) {
+      tensors.push_back(TensorAt(addresses[i]));
+      ranges.push_back(RangeOf(tensors.back()));
+    }
     npuLaunchConfig own = *config;
+    own.ranges = ranges.data();
+    own.range_count = ranges.size();
     if (device == NPU_TENSOR_ON_CPU) return LaunchOnHostMemory(own);
     if (own.stream == nullptr) {
       own.stream = CurrentNativeStream(static_cast<c10::DeviceIndex>(device));

@@ -7,6 +7,18 @@ namespace npu {
 
 struct Core;
 
+/// A tile that was given its place on the chip, as an observer sees it. Valid during the call only.
+struct Placement {
+  const char* kind;   // "Vec"
+  const char* dtype;  // "half"
+  int rows;
+  int cols;
+  Space space;
+  uint64_t address;  // bytes from the start of the space
+  uint64_t bytes;
+  const void* call_site;  // return address in the kernel
+};
+
 /// Looks on while kernels run. Calls come from the thread that runs the launch, in the order of
 /// execution.
 class InstructionObserver {
@@ -19,6 +31,7 @@ class InstructionObserver {
                           const void* call_site) = 0;
   virtual void OnBarrier(const Core& core, Pipe pipe, const void* call_site) = 0;
   virtual void OnKernelEnd(const Core& core) = 0;
+  virtual void OnPlacement(const Core&, const Placement&) {}
 };
 
 }  // namespace npu

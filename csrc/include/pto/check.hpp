@@ -93,6 +93,11 @@ inline void CheckType(const npu::Core& core, const char* op, TypeRule rule) {
   RaiseType(core, op, allowed, kTypeName<T>);
 }
 
+inline const char* KindName(TileType type) {
+  constexpr const char* kNames[] = {"Vec", "Mat", "Left", "Right", "Acc", "Bias", "Scaling"};
+  return kNames[static_cast<int>(type)];
+}
+
 /// A tile without its type, for messages.
 struct TileFacts {
   TileType loc;
@@ -119,9 +124,7 @@ struct TileFacts {
 
   /// "Vec float tile of 16x64".
   NPU_ONE_BODY(std::string Describe() const) {
-    constexpr const char* kKinds[] = {"Vec", "Mat", "Left", "Right", "Acc", "Bias", "Scaling"};
-    return std::string(kKinds[static_cast<int>(loc)]) + " " + dtype + " tile of " +
-           Extent(rows, cols);
+    return std::string(KindName(loc)) + " " + dtype + " tile of " + Extent(rows, cols);
   }
 
   NPU_ONE_BODY(static std::string Extent(int64_t rows, int64_t cols)) {

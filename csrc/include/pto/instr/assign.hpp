@@ -34,13 +34,22 @@ NPU_ONE_BODY(NPU_RAISES void RaiseAssign(const npu::Core& core, const char* op,
       "address " + std::to_string(address) + ", end " + std::to_string(address + bytes));
 }
 
+NPU_ONE_BODY(void ReportPlacement(const npu::Core& core, const TileFacts& tile, uint64_t bytes)) {
+  const npu::Space space = SpaceOf(tile.loc);
+  const auto* base = core.scratchpad[static_cast<int>(space)];
+  const auto address = static_cast<uint64_t>(static_cast<const std::byte*>(tile.data) - base);
+  core.observer->OnPlacement(core, {KindName(tile.loc), tile.dtype, tile.rows, tile.cols, space,
+                                    address, bytes, __builtin_return_address(0)});
+}
+
 template <class TileT>
 inline constexpr uint64_t kTileBytes =
     static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType);
 
 /// Gives tile an address of which the first bytes lie within its space.
 template <class TileT>
-inline void PlaceTile(const char* op, TileT& tile, uint64_t address, uint64_t bytes) {
+[[gnu::always_inline]] inline void PlaceTile(const char* op, TileT& tile, uint64_t address,
+                                             uint64_t bytes) {
   using T = typename TileT::DType;
   npu::Core& core = npu::RunningCore(op);
   constexpr auto kSpace = static_cast<int>(SpaceOf(TileT::Loc));
@@ -58,10 +67,14 @@ inline void PlaceTile(const char* op, TileT& tile, uint64_t address, uint64_t by
   // space.
   tile.data() = reinterpret_cast<T*>(
       base + (fits ? address : std::min(address % capacity, capacity - bytes)));
+  if (__builtin_expect(core.observer != nullptr, 0)) {
+    ReportPlacement(core, TileFacts(tile), bytes);
+    npu::KeepCallSite();
+  }
 }
 
 template <class TileT>
-inline void Assign(TileT& tile, uint64_t address) {
+[[gnu::always_inline]] inline void Assign(TileT& tile, uint64_t address) {
   PlaceTile("TASSIGN", tile, address, kTileBytes<TileT>);
 }
 
@@ -112,7 +125,7 @@ inline void Subview(Dst& dst, const Src& src, int row, int col) {
 ///            Or a global tensor; address points to its first element.
 /// Source: PTO ISA, TASSIGN.
 template <class T, class Address>
-inline void TASSIGN(T& obj, Address address) {
+[[gnu::always_inline]] inline void TASSIGN(T& obj, Address address) {
   if constexpr (is_tile_data_v<T>) {
     static_assert(std::is_integral_v<Address> || std::is_enum_v<Address>,
                   "TASSIGN: expected an integer as address of a tile");
@@ -127,7 +140,7 @@ inline void TASSIGN(T& obj, Address address) {
 
 /// The same with a constant as address. Refused by the compiler where no chip allows it.
 template <std::size_t kAddress, class TileT>
-inline void TASSIGN(TileT& tile) {
+[[gnu::always_inline]] inline void TASSIGN(TileT& tile) {
   static_assert(is_tile_data_v<TileT>, "TASSIGN<address>: expected a tile");
   static_assert(kAddress % npu::kTileAlignment == 0,
                 "TASSIGN: expected a multiple of 32 bytes as address");

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/active_observer.hpp"
+
+#include <initializer_list>
+
+#include "npu/core.hpp"
+#include "observe/instruction_counter.hpp"
+#include "observe/memory_map.hpp"
+
+namespace npu {
+namespace {
+
+/// Passes on to all that are on at the time of the call.
+class Everyone final : public InstructionObserver {
+ public:
+  void OnInstruction(const Core& core, const Instruction& instruction) override {
+    ForEach([&](InstructionObserver& to) { to.OnInstruction(core, instruction); });
+  }
+  void OnSetFlag(const Core& core, Pipe source, Pipe destination, int id,
+                 const void* call_site) override {
+    ForEach(
+        [&](InstructionObserver& to) { to.OnSetFlag(core, source, destination, id, call_site); });
+  }
+  void OnWaitFlag(const Core& core, Pipe source, Pipe destination, int id,
+                  const void* call_site) override {
+    ForEach(
+        [&](InstructionObserver& to) { to.OnWaitFlag(core, source, destination, id, call_site); });
+  }
+  void OnBarrier(const Core& core, Pipe pipe, const void* call_site) override {
+    ForEach([&](InstructionObserver& to) { to.OnBarrier(core, pipe, call_site); });
+  }
+  void OnKernelEnd(const Core& core) override {
+    ForEach([&](InstructionObserver& to) { to.OnKernelEnd(core); });
+  }
+  void OnPlacement(const Core& core, const Placement& placement) override {
+    ForEach([&](InstructionObserver& to) { to.OnPlacement(core, placement); });
+  }
+
+ private:
+  template <class Call>
+  static void ForEach(const Call& call) {
+    for (InstructionObserver* to : {InstructionCounter::Active(), MemoryMap::Active()}) {
+      if (to != nullptr) call(*to);
+    }
+  }
+};
+
+}  // namespace
+
+InstructionObserver* ActiveObserver() {
+  static auto* const everyone = new Everyone;  // outlives static destructors
+  InstructionObserver* counter = InstructionCounter::Active();
+  InstructionObserver* map = MemoryMap::Active();
+  if (counter != nullptr && map != nullptr) return everyone;
+  return counter != nullptr ? counter : map;
+}
+
+}  // namespace npu

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/memory_map.h"
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "npu_runtime.h"
+
+namespace npu_python {
+namespace {
+
+namespace py = pybind11;
+
+void Check(npuError_t error) {
+  if (error != NPU_SUCCESS) throw std::runtime_error(npuGetLastErrorMessage());
+}
+
+uintptr_t Number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+py::list Placements() {
+  size_t placements = 0, stores = 0;
+  Check(npuMemoryMapCount(&placements, &stores));
+  py::list list;
+  for (size_t i = 0; i < placements; ++i) {
+    npuPlacement tile = {};
+    Check(npuMemoryMapPlacement(i, &tile));
+    list.append(py::make_tuple(tile.kernel, tile.core, tile.space, tile.kind, tile.dtype, tile.rows,
+                               tile.cols, tile.address, tile.bytes, tile.capacity,
+                               Number(tile.call_site), tile.times));
+  }
+  return list;
+}
+
+py::list Stores() {
+  size_t placements = 0, stores = 0;
+  Check(npuMemoryMapCount(&placements, &stores));
+  py::list list;
+  for (size_t i = 0; i < stores; ++i) {
+    npuStore store = {};
+    Check(npuMemoryMapStore(i, &store));
+    list.append(py::make_tuple(store.block, store.sub_block, store.instruction, Number(store.begin),
+                               store.rows, store.row_bytes, store.pitch_bytes,
+                               Number(store.call_site)));
+  }
+  return list;
+}
+
+/// The library that code at address belongs to, and the offset in it; ("", 0) when nobody knows.
+py::tuple Locate(uintptr_t address) {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) {
+    return py::make_tuple("", 0);
+  }
+  return py::make_tuple(info.dli_fname, address - Number(info.dli_fbase));
+}
+
+}  // namespace
+
+void DefineMemoryMap(py::module_& module) {
+  module.def("memory_map_start", [] { Check(npuMemoryMapStart()); }, "Records from now on.");
+  module.def("memory_map_stop", [] { Check(npuMemoryMapStop()); }, "Stops; records stay.");
+  module.def("memory_map_placements", &Placements, "Where kernels placed tiles.");
+  module.def("memory_map_stores", &Stores, "What kernels stored.");
+  module.def("locate", &Locate, py::arg("address"), "Library and offset of an address.");
+}
+
+}  // namespace npu_python

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``op-extension``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from op_extension import doctor
+
+__all__ = ["main"]
+
+
+def _bytes(count: int) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1024  # type: ignore[assignment]
+    return f"{count:.1f} GiB"
+
+
+def _cache_list() -> int:
+    from op_extension.jit.cache import Cache
+
+    cache = Cache()
+    for entry, size in cache.entries():
+        about = f"{entry.get('core')}, {entry.get('level') or 'no level'}"
+        print(f"{_bytes(size):>10}  {entry.get('entry')} ({about}) of {entry.get('source')}")
+    print(f"{_bytes(cache.size('headers')):>10}  precompiled headers")
+    print(f"{_bytes(cache.size()):>10}  in {cache.root}")
+    return 0
+
+
+def _cache_size() -> int:
+    from op_extension.jit.cache import Cache
+
+    print(Cache().size())
+    return 0
+
+
+def _cache_clear() -> int:
+    from op_extension.jit.cache import Cache
+
+    cache = Cache()
+    print(f"{_bytes(cache.clear())} removed from {cache.root}")
+    return 0
+
+
+def _doctor() -> int:
+    findings = doctor.examine()
+    for finding in findings:
+        print(f"{'ok     ' if finding.good else 'MISSING'}  {finding.subject}: {finding.text}")
+    return 0 if all(finding.good for finding in findings) else 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code, 1 when the doctor misses something."""
+    parser = argparse.ArgumentParser(prog="op-extension", description="Tile kernels on the emulated device npu.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    cache = commands.add_parser("cache", help="the folder of compiled kernels")
+    cache.add_argument("action", nargs="?", choices=["list", "size", "clear"], default="list")
+    commands.add_parser("doctor", help="what is found, what is missing, and what it was built for")
+    given = parser.parse_args(arguments)
+    if given.command == "doctor":
+        return _doctor()
+    return {"list": _cache_list, "size": _cache_size, "clear": _cache_clear}[given.action]()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``op-extension doctor`` looks at. Nothing here needs the libraries to load."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from op_extension._load import include_path, library_path
+from op_extension._version import __version__
+
+
+class Finding(NamedTuple):
+    """One line of the report."""
+
+    subject: str
+    good: bool
+    text: str
+
+
+def examine() -> list[Finding]:
+    """All findings, in the order in which one thing needs the other."""
+    findings = [Finding("op_extension", True, f"{__version__} in {Path(library_path()).parents[1]}")]
+    for look in (_python, _torch, _device, _operators, _headers, _compiler, _tools, _cache):
+        try:
+            findings += look()
+        except Exception as error:  # a doctor reports; whatever is wrong is a finding
+            findings.append(Finding(look.__name__[1:], False, f"{type(error).__name__}: {error}"))
+    return findings
+
+
+def _python() -> Iterator[Finding]:
+    yield Finding("python", True, f"{platform.python_version()} at {sys.executable}, {platform.machine()}")
+
+
+def _torch() -> Iterator[Finding]:
+    from npu_backend import _library
+
+    try:
+        found = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        yield Finding("torch", False, "not installed; install torch==2.13.0")
+        return
+    built = _library.built_for(_library.library_path()) if _library.library_path().is_file() else None
+    fits = built is not None and built.split("+")[0].split(".")[:2] == found.split("+")[0].split(".")[:2]
+    yield Finding("torch", built is None or fits, f"{found}; the libraries were built for {built or 'none'}")
+
+
+def _device() -> Iterator[Finding]:
+    from npu_backend import _library
+
+    folder = _library.library_path().parent
+    for name in ("libnpu_runtime.so", "libnpu_backend.so"):
+        yield _file(name, folder / name)
+    yield _works("device npu", lambda: f"{_count_devices()} devices, {_soc()}")
+
+
+def _count_devices() -> int:
+    import torch
+
+    import npu_backend  # noqa: F401  (brings the device)
+
+    return torch.accelerator.device_count()
+
+
+def _soc() -> str:
+    from op_extension import _runtime
+
+    return _runtime.soc_name()
+
+
+def _operators() -> Iterator[Finding]:
+    library = Path(library_path())
+    yield _file(library.name, library)
+    levels = sorted(path.stem.removeprefix("libop_kernels_") for path in library.parent.glob("libop_kernels_*.so"))
+    yield Finding("kernels built ahead of time", bool(levels), ", ".join(levels) or f"none in {library.parent}")
+    yield _works("machine", lambda: _level() or platform.machine())
+
+
+def _level() -> str:
+    from op_extension import _runtime
+
+    return _runtime.isa_level()
+
+
+def _headers() -> Iterator[Finding]:
+    yield _works("headers", include_path)
+
+
+def _compiler() -> Iterator[Finding]:
+    from op_extension.jit import toolchain
+
+    command = toolchain.find_compiler().command
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    yield Finding("compiler", done.returncode == 0, (done.stdout or done.stderr or "no answer").splitlines()[0])
+
+
+def _tools() -> Iterator[Finding]:
+    found = shutil.which("addr2line")
+    yield Finding("addr2line", True, found or "not there (binutils): reports name addresses instead of lines")
+
+
+def _cache() -> Iterator[Finding]:
+    from op_extension.jit.cache import Cache
+
+    cache = Cache()
+    count = sum(1 for _ in cache.entries())
+    yield Finding("cache", True, f"{count} kernels, {cache.size() / 2**20:.1f} MiB in {cache.root}")
+
+
+def _file(subject: str, path: Path) -> Finding:
+    return Finding(subject, path.is_file(), str(path) if path.is_file() else f"expected {path}, got no such file")
+
+
+def _works(subject: str, look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(subject, True, look())
+    except Exception as error:  # a doctor reports
+        return Finding(subject, False, str(error))

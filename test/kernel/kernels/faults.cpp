@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that break one rule each.
+#include <pto/pto-inst.hpp>
+
+using namespace pto;
+
+namespace {
+
+template <class T, int kRows, int kCols>
+using VecTile = Tile<TileType::Vec, T, kRows, kCols, BLayout::RowMajor, DYNAMIC, DYNAMIC>;
+
+}  // namespace
+
+extern "C" __global__ AICORE void beyond_space() {
+  VecTile<float, 64, 1024> tile(64, 1024);
+  TASSIGN(tile, 0);
+}
+
+extern "C" __global__ AICORE void misaligned() {
+  VecTile<float, 1, 8> tile(1, 8);
+  TASSIGN(tile, 4);
+}
+
+extern "C" __global__ AICORE void valid_region(int32_t rows) {
+  VecTile<float, 8, 8> tile(rows, 8);
+  TASSIGN(tile, 0);
+  TADD(tile, tile, tile);
+}
+
+extern "C" __global__ AICORE void other_valid_shape() {
+  VecTile<float, 8, 8> dst(8, 8), src(8, 4);
+  TASSIGN(dst, 0);
+  TASSIGN(src, 256);
+  TADD(dst, dst, src);
+}
+
+extern "C" __global__ AICORE void refused_dtype() {
+  VecTile<bfloat16_t, 1, 16> tile(1, 16);
+  TASSIGN(tile, 0);
+  TADD(tile, tile, tile);
+}
+
+extern "C" __global__ AICORE void float64() {
+  VecTile<double, 1, 4> tile(1, 4);
+  TASSIGN(tile, 0);
+  TADD(tile, tile, tile);
+}
+
+extern "C" __global__ AICORE void no_address() {
+  VecTile<float, 8, 8> tile(8, 8);
+  TADD(tile, tile, tile);
+}
+
+extern "C" __global__ AICORE void other_core() {
+  Tile<TileType::Mat, float, 16, 16> tile;
+  TASSIGN(tile, 0);
+}
+
+extern "C" __global__ AICORE void global_shape(__gm__ float* x) {
+  VecTile<float, 32, 32> tile(32, 32);
+  TASSIGN(tile, 0);
+  GlobalTensor<float, Shape<1, 1, 1, 64, 64>, Stride<1, 1, 1, 64, 1>> target(x);
+  TSTORE(target, tile);
+}
+
+extern "C" __global__ AICORE void wait_without_set() {
+  pipe_barrier(PIPE_ALL);
+  if (block_idx == 1) wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID3);
+}
+
+extern "C" __global__ AICORE void unknown_event() { set_flag(PIPE_V, PIPE_MTE3, event_t(8)); }
+
+extern "C" __global__ AICORE void spin(__gm__ volatile uint32_t* flag) {
+  while (*flag == 0) dcci(flag);
+}
+
+extern "C" __global__ AICORE void fill(__gm__ float* x, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) x[i] = 7;
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The faults of level limits, from Python: a RuntimeError with the rule and both values, and the process goes on."""
+
+import unittest
+
+import torch
+
+from test.kernel.kernels_of_test import KERNELS, KernelTest, load, run_python
+
+
+class FaultTest(KernelTest):
+    def assert_faults(self, entry, sentence, *args, blocks=1, file="faults.cpp", **options):
+        """At the next wait, once; then the device works."""
+        load(file, entry, **options)[blocks](*args)
+        with self.assertRaisesRegex(RuntimeError, sentence):
+            torch.npu.synchronize()
+        self.assert_works()
+
+    def assert_works(self):
+        x = torch.ones(300, device="npu")
+        load("add.cpp", "add_float")[2](x, x, x, 300)
+        torch.npu.synchronize()
+        self.assertEqual(x.cpu().unique().tolist(), [2.0])
+
+    def on_npu(self, dtype=torch.float32):
+        return torch.zeros(64 * 64, dtype=dtype, device="npu")
+
+    def assert_faults_at_once(self, entry, sentence, *args, blocks=1, file="faults.cpp", **options):
+        """In the launch: a kernel without tensors on npu has run when the call returns."""
+        with self.assertRaisesRegex(RuntimeError, sentence):
+            load(file, entry, **options)[blocks](*args)
+        self.assert_works()
+
+    def test_tile_beyond_its_space(self):
+        self.assert_faults_at_once(
+            "beyond_space",
+            r"beyond_space, block 0, instruction \d+: TASSIGN: expected the Vec float tile of 64x1024 \(262144 bytes\) "
+            r"to end within the 196608 bytes of UB on Ascend910B1, got address 0, end 262144",
+        )
+
+    def test_misaligned_tile(self):
+        self.assert_faults_at_once("misaligned", "TASSIGN: expected a multiple of 32 bytes as address .*, got 4")
+
+    def test_negative_and_too_large_valid_region(self):
+        for rows in (-1, 9):
+            self.assert_faults_at_once(
+                "valid_region", rf"TADD: expected a valid region of dst .*from 0x0 to 8x8, got {rows}x8", rows
+            )
+
+    def test_valid_region_of_0_does_nothing(self):
+        load("faults.cpp", "valid_region")[1](0)
+        self.assert_works()
+
+    def test_valid_shapes_that_differ(self):
+        self.assert_faults_at_once("other_valid_shape", r"TADD: expected src1 .*of valid shape 8x8 .*got 8x4")
+
+    def test_element_type_of_another_chip(self):
+        self.assert_faults_at_once(
+            "refused_dtype",
+            "TADD: expected elements of type int16, int32, half or float on Ascend910B1, got bfloat16",
+        )
+
+    def test_float64_unless_the_launch_asks_for_it(self):
+        self.assert_faults_at_once("float64", "TADD: expected elements of type .*got double")
+        load("faults.cpp", "float64", float64=True)[1]()
+
+    def test_tile_without_address(self):
+        self.assert_faults_at_once("no_address", "TADD: expected dst .*with an address from TASSIGN, got a Vec float tile")
+
+    def test_tile_of_another_core(self):
+        self.assert_faults_at_once("other_core", "TASSIGN: expected a core with L1 for the Mat float .*, got a vector core")
+
+    def test_global_shape_that_is_not_the_valid_region(self):
+        self.assert_faults(
+            "global_shape", "TSTORE: expected a global tensor of 32x32 elements .*, got 64x64", self.on_npu()
+        )
+
+    def test_wait_that_can_never_be_met(self):
+        self.assert_faults_at_once(
+            "wait_without_set",
+            r"wait_without_set, block 1, instruction 2: wait_flag: expected an earlier "
+            r"set_flag\(PIPE_MTE2, PIPE_V, EVENT_ID3\)",
+            blocks=3,
+        )
+
+    def test_event_that_is_not_there(self):
+        self.assert_faults_at_once("unknown_event", "set_flag: expected .*event id from 0 to 7, got pipe 1, pipe 5, id 8")
+
+    def test_deadlock_between_cores(self):
+        self.assert_faults(
+            "cross_wait", "expected a core that can go on, got a deadlock", self.on_npu(torch.int32), file="mix.cpp", core="mix"
+        )
+
+    def test_spin_without_progress(self):
+        code = f"""
+import torch, op_extension
+k = op_extension.kernel.load({str(KERNELS / "faults.cpp")!r}, entry="spin")
+flag = torch.zeros(1, dtype=torch.int32, device="npu")
+k[1](flag)
+try:
+    torch.npu.synchronize()
+except RuntimeError as error:
+    print(error)
+fill = op_extension.kernel.load({str(KERNELS / "faults.cpp")!r}, entry="fill")
+x = torch.zeros(3, device="npu")
+fill[1](x, 3)
+print(x.tolist())
+"""
+        done = run_python(code, NPU_SPIN_TIMEOUT_MS="300")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, "spin, block 0.*dcci: expected the memory that it polls to change, got no progress")
+        self.assertIn("[7.0, 7.0, 7.0]", done.stdout)
+
+    def test_level_off_does_not_look(self):
+        code = f"""
+import torch, op_extension
+op_extension.kernel.load({str(KERNELS / "faults.cpp")!r}, entry="other_valid_shape")[1]()
+print("ran")
+"""
+        self.assertEqual(run_python(code, NPU_CHECK="off").stdout, "ran\n")
+
+
+class AfterAFaultTest(KernelTest):
+    def test_it_comes_once_and_drops_what_is_queued_behind_it(self):
+        x = torch.zeros(8, device="npu")
+        torch.npu.synchronize()
+        load("faults.cpp", "global_shape")[1](x)
+        load("faults.cpp", "fill").compile()[1](x, 8)
+        with self.assertRaisesRegex(RuntimeError, "global_shape, block 0"):
+            torch.npu.synchronize()
+        torch.npu.synchronize()
+        self.assertEqual(x.tolist(), [0.0] * 8)
+
+    def test_on_cpu_tensors_the_launch_raises_it(self):
+        with self.assertRaisesRegex(RuntimeError, "global_shape, block 0"):
+            load("faults.cpp", "global_shape")[1](torch.zeros(64 * 64))
+
+    def test_it_names_the_kernel_after_its_python_object_is_gone(self):
+        x = torch.zeros(8, device="npu")
+        load("faults.cpp", "global_shape")[1](x)
+        with self.assertRaisesRegex(RuntimeError, "global_shape, block 0"):
+            x.cpu()
+
+
+if __name__ == "__main__":
+    unittest.main()
