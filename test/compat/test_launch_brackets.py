@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches in brackets become calls, and everything else stays where it was."""
+
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from op_extension import include_path
+from op_extension.launch_brackets import LaunchSyntaxError, rewrite
+
+PROGRAM = """
+#include <acl/acl.h>
+#include <pto/pto-inst.hpp>
+#include <cstdio>
+template <typename T, int kCount>
+__global__ AICORE void fill(__gm__ T* out, T value) {
+  using namespace pto;
+  Tile<TileType::Vec, T, 1, kCount> tile;
+  GlobalTensor<T, Shape<1, 1, 1, 1, kCount>, Stride<1, 1, 1, kCount, 1>> global(out + block_idx * kCount);
+  TASSIGN(tile, 0);
+  TEXPANDS(tile, value);
+  TSTORE(global, tile);
+}
+#define LAUNCH(n, stream) fill<float, \\
+                               n><<<2, nullptr, stream>>>(device, 3.0f)
+int main() {
+  aclInit(nullptr);
+  aclrtSetDevice(0);
+  aclrtStream stream;
+  aclrtCreateStream(&stream);
+  float *device = nullptr, host[32] = {};
+  aclrtMalloc((void**)&device, sizeof(host), ACL_MEM_MALLOC_HUGE_FIRST);
+  LAUNCH(16, stream);
+  aclrtSynchronizeStream(stream);
+  aclrtMemcpy(host, sizeof(host), device, sizeof(host), ACL_MEMCPY_DEVICE_TO_HOST);
+  aclrtFree(device);
+  aclrtDestroyStream(stream);
+  printf("%g %g %d", host[0], host[31], __LINE__);
+}
+"""
+
+
+class LaunchBracketsTest(unittest.TestCase):
+    """rewrite()."""
+
+    def test_text_without_launches_stays(self) -> None:
+        text = 'int a = 1 << 2;  // k<<<1>>>(x)\nconst char* s = "<<<";\n'
+        self.assertEqual(rewrite(text), text)
+
+    def test_keeps_names_arguments_and_lines(self) -> None:
+        text = "int before;\nns::kernel<A<int>, 3>\n    <<<blocks(1, 2), nullptr, s>>>(f(x), y[0]);\nint after;\n"
+        lines = rewrite(text, "k.cpp").splitlines()
+        self.assertEqual(lines[1], '#line 1 "k.cpp"')
+        self.assertEqual(
+            lines[3],
+            '::npu::LaunchBody("ns::kernel", blocks(1, 2), s, [=] { ns::kernel<A<int>, 3>(f(x), y[0]); })',
+        )
+        self.assertEqual(lines[5], "int after;")
+
+    def test_names_the_line_of_a_launch_that_does_not_end(self) -> None:
+        with self.assertRaisesRegex(LaunchSyntaxError, r"k.cpp:2: expected a launch kernel<<<...>>>\(...\)"):
+            rewrite("int a;\nk<<<1, nullptr, s>>>(x;\n", "k.cpp")
+
+    def test_a_rewritten_program_computes_and_names_its_own_lines(self) -> None:
+        include = Path(include_path())
+        runtime = include if (include / "npu_runtime.h").is_file() else include.parent / "runtime"
+        library = Path(__file__).resolve().parents[2] / "npu_backend" / "lib"
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "program.cpp")
+            source.write_text(rewrite(PROGRAM, "program.cpp"), encoding="utf-8")
+            paths = [include, include / "compat" / "device", include / "compat" / "host", runtime]
+            command = ["g++", "-std=c++17", "-O1", "-D__CCE_AICORE__=220", "-D__NPU_ARCH__=2201", "-D__DAV_VEC__"]
+            command += [f"-I{path}" for path in paths]
+            command += [str(source), "-o", str(Path(folder, "program"))]
+            command += [f"-L{library}", "-lnpu_runtime", f"-Wl,-rpath,{library}"]
+            subprocess.run(command, check=True)
+            run = subprocess.run([str(Path(folder, "program"))], check=True, capture_output=True, text=True)
+        line = PROGRAM.splitlines().index('  printf("%g %g %d", host[0], host[31], __LINE__);') + 1
+        self.assertEqual(run.stdout, f"3 3 {line}")
+
+
+if __name__ == "__main__":
+    unittest.main()
