@@ -14,6 +14,7 @@ from pathlib import Path
 ROOMS = {
     "csrc/include/npu": "npu",
     "csrc/include/npu/kernel.h": "kernel symbol",
+    "csrc/include/npu/half.hpp": "16-bit floats",
     "csrc/include/pto": "pto",
     "csrc/include/reg": "reg",
     "csrc/include/simt": "simt",
@@ -36,13 +37,14 @@ ROOMS = {
 # What a room may include, besides itself and the standard libraries.
 INCLUDES = {
     "kernel symbol": set(),
-    "npu": {"kernel symbol"},
-    "pto": {"npu"},
+    "16-bit floats": set(),
+    "npu": {"kernel symbol", "16-bit floats"},
+    "pto": {"npu", "16-bit floats"},
     "reg": {"npu", "pto"},
     "simt": {"npu", "pto"},
     "ascendc": {"npu", "pto"},
     "compat/device": {"npu", "pto", "reg", "simt", "ascendc"},
-    "compat/host": {"npu_runtime.h"},
+    "compat/host": {"npu_runtime.h", "16-bit floats"},
     "observe": {"npu", "kernel symbol"},
     "npu_runtime.h": {"kernel symbol"},
     "runtime": {"npu", "kernel symbol", "observe", "npu_runtime.h"},
