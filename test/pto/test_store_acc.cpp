@@ -97,11 +97,11 @@ TEST(TstoreAcc, KeepsInt32) {
   OnCube([&] {
     Acc<int32_t, 16, 16> tile(16, 16);
     TASSIGN(tile, 0);
-    Fill(tile, [](int row, int col) { return (row - 8) * 0x10000001 + col; });
+    Fill(tile, [](int row, int col) { return (row - 8) * 0x0fffffff + col; });
     Matrix<int32_t> target(global.data(), {16, 16}, {16, 1});
     TSTORE(target, tile);
   });
-  for (int i = 0; i < 256; ++i) ASSERT_EQ(global[i], (i / 16 - 8) * 0x10000001 + i % 16);
+  for (int i = 0; i < 256; ++i) ASSERT_EQ(global[i], (i / 16 - 8) * 0x0fffffff + i % 16);
 }
 
 TEST(TstoreAcc, CutsAtZeroOnRequest) {

@@ -20,7 +20,7 @@ NPU_ONE_BODY(NPU_RAISES void RaiseOutside(const char* op, const npu::GlobalMemor
                   "bytes " + std::to_string(begin - start) + " to " + std::to_string(end - start));
 }
 
-/// Whether begin to end lie within memory that has data in it.
+/// Whether the bytes from begin up to end lie within memory.
 inline bool Holds(const npu::GlobalMemory& memory, const void* begin, const void* end) {
   return reinterpret_cast<uintptr_t>(begin) >= reinterpret_cast<uintptr_t>(memory.begin) &&
          reinterpret_cast<uintptr_t>(end) <= reinterpret_cast<uintptr_t>(memory.end);

@@ -170,20 +170,58 @@ constexpr void CheckProductTypes() {
 
 enum class StartFrom : uint8_t { kZero, kAcc, kBias };
 
-/// c = start + a * b; start is c itself (unused), another accumulator or a bias.
+/// m, k and n of a product.
+struct ProductSize {
+  int m, k, n;
+};
+
+template <class Acc, class Left, class Right>
+inline void CheckProduct(const npu::Core& core, const char* op, ProductSize size, const Acc& c,
+                         const Left& a, const Right& b) {
+  CheckTile(core, op, "c", c);
+  CheckTile(core, op, "a", a);
+  CheckTile(core, op, "b", b);
+  const bool fits = size.m <= 4095 && size.k <= 4095 && size.n <= 4095;
+  if (__builtin_expect(!fits && core.check_limits, 0)) {
+    RaiseProductSize(op, size.m, size.k, size.n);
+  }
+  CheckHolds(op, "c", c, size.m, size.n);
+  CheckHolds(op, "a", a, size.m, size.k);
+  CheckHolds(op, "b", b, size.k, size.n);
+}
+
+/// Where the sums start: in first, an accumulator or a bias, or at 0.
+template <StartFrom kStart, class First>
+inline Start<typename First::DType> StartOf(const npu::Core& core, const char* op,
+                                            const First& first, ProductSize size) {
+  using T = typename First::DType;
+  constexpr size_t kPanel = npu::simd::kGemmCols;
+  static constexpr T kZeros[kPanel] = {};
+  if constexpr (kStart == StartFrom::kZero) {
+    return {kZeros, 0, 0};
+  } else if constexpr (kStart == StartFrom::kAcc) {
+    CheckTile(core, op, "the accumulator", first);
+    CheckHolds(op, "the accumulator", first, size.m, size.n);
+    return {first.data(), static_cast<size_t>(First::Rows) * kPanel, kPanel};
+  } else {
+    CheckTile(core, op, "the bias", first);
+    CheckHolds(op, "the bias", first, 1, size.n);
+    return {first.data(), kPanel, 0};
+  }
+}
+
+/// c = start + a * b; first is what the sums start from, c itself where that is 0.
 template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, class Right>
 [[gnu::noinline]] void Multiply(const char* op, Acc& c, First& first, Left& a, Right& b) {
   const void* call_site = __builtin_return_address(0);
   CheckProductTypes<Acc, Left, Right>();
-  using T = typename Acc::DType;
-  static_assert(std::is_same_v<T, typename First::DType>,
+  static_assert(std::is_same_v<typename Acc::DType, typename First::DType>,
                 "expected an accumulator or bias of the element type of c");
-  int m = kGemv ? 1 : a.GetValidRow();
-  int k = kGemv ? b.GetValidRow() : a.GetValidCol();
-  int n = b.GetValidCol();
+  const ProductSize size = {kGemv ? 1 : a.GetValidRow(), kGemv ? b.GetValidRow() : a.GetValidCol(),
+                            b.GetValidCol()};
   const auto operands = [&](auto report) {
-    const auto area = static_cast<uint64_t>(m) * static_cast<uint64_t>(n);
-    const npu::Work work = {area, 0, area * static_cast<uint64_t>(k)};
+    const auto area = static_cast<uint64_t>(size.m) * static_cast<uint64_t>(size.n);
+    const npu::Work work = {area, 0, area * static_cast<uint64_t>(size.k)};
     if constexpr (kStart == StartFrom::kZero) {
       report(work, Writes(c), Reads(a), Reads(b));
     } else {
@@ -192,29 +230,15 @@ template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, clas
   };
   npu::Issue(op, npu::Pipe::kM, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckTile(core, op, "c", c);
-    CheckTile(core, op, "a", a);
-    CheckTile(core, op, "b", b);
-    if constexpr (kStart != StartFrom::kZero) CheckTile(core, op, "the start value", first);
-    if (m <= 0 || k <= 0 || n <= 0) return;
-    if (__builtin_expect(core.check_limits && (m > 4095 || k > 4095 || n > 4095), 0)) {
-      RaiseProductSize(op, m, k, n);
-    }
-    CheckHolds(op, "c", c, m, n);
-    CheckHolds(op, "a", a, m, k);
-    CheckHolds(op, "b", b, k, n);
-    constexpr size_t kPanel = npu::simd::kGemmCols;
-    static constexpr T kZeros[kPanel] = {};
-    Start<T> start = {kZeros, 0, 0};
-    if constexpr (kStart == StartFrom::kAcc) {
-      CheckHolds(op, "the accumulator", first, m, n);
-      start = {first.data(), static_cast<size_t>(First::Rows) * kPanel, kPanel};
-    } else if constexpr (kStart == StartFrom::kBias) {
-      CheckHolds(op, "the bias", first, 1, n);
-      start = {first.data(), kPanel, 0};
-    }
-    const Product<Acc, Left, Right> product = {
-        c, a, b, static_cast<size_t>(m), static_cast<size_t>(k), static_cast<size_t>(n)};
+    CheckProduct(core, op, size, c, a, b);
+    const auto start = StartOf<kStart>(core, op, first, size);
+    if (size.m <= 0 || size.k <= 0 || size.n <= 0) return;
+    const Product<Acc, Left, Right> product = {c,
+                                               a,
+                                               b,
+                                               static_cast<size_t>(size.m),
+                                               static_cast<size_t>(size.k),
+                                               static_cast<size_t>(size.n)};
     product.Run(start);
   });
 }
