@@ -83,40 +83,40 @@ inline void CheckComparison(const npu::Core& core, const char* op, CmpMode mode)
 
 /// dst = bits of src[i, j] <mode> other[i, j], where b holds the scalar if it is one.
 template <class Dst, class Src, class T>
-inline void CompareRows(const npu::Core& core, CmpMode mode, const Dst& dst, const Src& src,
-                        const T* b, size_t b_pitch, bool b_is_scalar) {
+inline void CompareRows(const npu::Core& core, CmpMode mode, Computed region, const Dst& dst,
+                        const Src& src, const T* b, size_t b_pitch, bool b_is_scalar) {
   const auto lines = LinesOf(src);
   const BitRows<Dst> bits(dst);
   const auto comparison = static_cast<npu::simd::Comparison>(mode);
-  for (size_t row = 0; row < lines.count; ++row) {
+  for (size_t row = 0; row < region.rows; ++row) {
     const T* b_row = b + row * b_pitch;
     if constexpr (std::is_integral_v<T> && sizeof(T) == 2) {
       if (core.arch->generation == npu::Generation::kA3) {  // takes the bits for those of half
-        npu::simd::CompareToBits(comparison, lines.length, bits(row),
+        npu::simd::CompareToBits(comparison, region.cols, bits(row),
                                  reinterpret_cast<const half*>(lines(row)),
                                  reinterpret_cast<const half*>(b_row), b_is_scalar);
         continue;
       }
     }
-    npu::simd::CompareToBits(comparison, lines.length, bits(row), static_cast<const T*>(lines(row)),
+    npu::simd::CompareToBits(comparison, region.cols, bits(row), static_cast<const T*>(lines(row)),
                              b_row, b_is_scalar);
   }
 }
 
 template <const TypeRule& kRule, class Dst, class Src, class... Other>
-inline void CheckCompared(const npu::Core& core, const char* op, CmpMode mode, const Dst& dst,
-                          const Src& src, const Other&... other) {
+inline Computed CheckCompared(const npu::Core& core, const char* op, CmpMode mode, const Dst& dst,
+                              const Src& src, const Other&... other) {
   using T = typename Src::DType;
   static_assert((std::is_same_v<T, typename Other::DType> && ...),
                 "expected sources of one element type");
   static_assert(Src::isRowMajor && !Src::isBoxedLayout, "expected RowMajor sources");
-  CheckElementwise<T>(core, op, kRule, src, other...);
+  const Computed region = CheckElementwise<T>(core, op, kRule, src, other...);
   CheckType<typename Dst::DType>(core, op, kMaskElements);
   CheckComparison<T>(core, op, mode);
   if (core.check_limits && dst.GetValidRow() != src.GetValidRow())
     RaiseMaskRows(op, src.GetValidRow(), dst.GetValidRow());
-  const auto lines = LinesOf(src);
-  CheckMask(op, "dst", dst, lines.count, lines.length);
+  CheckMask(op, "dst", dst, region.rows, region.cols);
+  return region;
 }
 
 template <class Dst, class Src0, class Src1>
@@ -124,16 +124,18 @@ template <class Dst, class Src0, class Src1>
   static_assert(Src1::isRowMajor && !Src1::isBoxedLayout, "TCMP: expected RowMajor sources");
   using T = typename Src0::DType;
   const void* call_site = __builtin_return_address(0);
-  const auto operands = [&](auto report) {
+  const auto operands = [&](auto report) __attribute__((cold)) {
     const auto lines = LinesOf(src0);
     report(npu::Work{lines.count * lines.length, 0, 0},
-           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), Reads(src0), Reads(src1));
+           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), OperandAccess(src0, false),
+           OperandAccess(src1, false));
   };
   npu::Issue("TCMP", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckCompared<kCompared>(core, "TCMP", mode, dst, src0, src1);
+    const Computed region = CheckCompared<kCompared>(core, "TCMP", mode, dst, src0, src1);
     if constexpr (IsComputed<T>(kCompared))
-      CompareRows<Dst, Src0, T>(core, mode, dst, src0, src1.data(), Order<Src1>::kLength, false);
+      CompareRows<Dst, Src0, T>(core, mode, region, dst, src0, src1.data(), Order<Src1>::kLength,
+                                false);
   });
 }
 
@@ -142,18 +144,18 @@ template <class Dst, class Src>
                                          CmpMode mode) {
   using T = typename Src::DType;
   const void* call_site = __builtin_return_address(0);
-  const auto operands = [&](auto report) {
+  const auto operands = [&](auto report) __attribute__((cold)) {
     const auto lines = LinesOf(src);
     report(npu::Work{lines.count * lines.length, 0, 0},
-           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), Reads(src));
+           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), OperandAccess(src, false));
   };
   npu::Issue("TCMPS", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckCompared<kComparedToScalar>(core, "TCMPS", mode, dst, src);
+    const Computed region = CheckCompared<kComparedToScalar>(core, "TCMPS", mode, dst, src);
     T scalars[8];
     std::fill_n(scalars, 8, scalar);
     if constexpr (IsComputed<T>(kComparedToScalar))
-      CompareRows<Dst, Src, T>(core, mode, dst, src, scalars, 0, true);
+      CompareRows<Dst, Src, T>(core, mode, region, dst, src, scalars, 0, true);
   });
 }
 
@@ -163,22 +165,21 @@ using SelectedBits =
 
 /// dst[i, j] = bit of mask ? src0[i, j] : other[i, j], where b holds the scalar if it is one.
 template <class Dst, class Mask, class Src>
-inline void SelectRows(const Dst& dst, const Mask& mask, const Src& src0,
+inline void SelectRows(Computed region, const Dst& dst, const Mask& mask, const Src& src0,
                        const typename Src::DType* b, size_t b_pitch, bool b_is_scalar) {
   using U = SelectedBits<sizeof(typename Dst::DType)>;
   const auto to = LinesOf(dst);
   const auto from = LinesOf(src0);
   const BitRows<Mask> bits(mask);
-  const size_t rows = std::min(to.count, from.count), cols = std::min(to.length, from.length);
-  for (size_t row = 0; row < rows; ++row) {
-    npu::simd::SelectByBits(cols, reinterpret_cast<U*>(to(row)), bits(row),
+  for (size_t row = 0; row < region.rows; ++row) {
+    npu::simd::SelectByBits(region.cols, reinterpret_cast<U*>(to(row)), bits(row),
                             reinterpret_cast<const U*>(from(row)),
                             reinterpret_cast<const U*>(b + row * b_pitch), b_is_scalar);
   }
 }
 
 template <class Dst, class Mask, class... Src>
-inline void CheckSelected(const char* op, const Dst& dst, const Mask& mask, const Src&... src) {
+inline Computed CheckSelected(const char* op, const Dst& dst, const Mask& mask, const Src&... src) {
   using T = typename Dst::DType;
   static_assert((std::is_same_v<T, typename Src::DType> && ...),
                 "expected dst and sources of one element type");
@@ -187,40 +188,42 @@ inline void CheckSelected(const char* op, const Dst& dst, const Mask& mask, cons
       "expected RowMajor tiles");
   const npu::Core& core = *npu::current_core;
   if constexpr (sizeof(T) > 4) RaiseType(core, op, kSelected.a5, kTypeName<T>);
-  CheckElementwise<T>(core, op, kSelected, dst, src...);
-  const auto lines = LinesOf(dst);
-  CheckMask(op, "the mask", mask, lines.count, lines.length);
+  const Computed region = CheckElementwise<T>(core, op, kSelected, dst, src...);
+  CheckMask(op, "the mask", mask, region.rows, region.cols);
+  return region;
 }
 
 template <class Dst, class Mask, class Src0, class Src1>
 [[gnu::noinline]] void SelectTiles(Dst& dst, Mask& mask, Src0& src0, Src1& src1) {
   const void* call_site = __builtin_return_address(0);
-  const auto operands = [&](auto report) {
+  const auto operands = [&](auto report) __attribute__((cold)) {
     const auto lines = LinesOf(dst);
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst),
-           BitRows<Mask>::Touched(mask, false, lines.count, lines.length), Reads(src0),
-           Reads(src1));
+    report(npu::Work{lines.count * lines.length, 0, 0}, OperandAccess(dst, true),
+           BitRows<Mask>::Touched(mask, false, lines.count, lines.length),
+           OperandAccess(src0, false), OperandAccess(src1, false));
   };
   npu::Issue("TSEL", npu::Pipe::kV, call_site, operands, [&] {
-    CheckSelected("TSEL", dst, mask, src0, src1);
+    [[maybe_unused]] const Computed region = CheckSelected("TSEL", dst, mask, src0, src1);
     if constexpr (sizeof(typename Dst::DType) <= 4)
-      SelectRows(dst, mask, src0, src1.data(), Order<Src1>::kLength, false);
+      SelectRows(region, dst, mask, src0, src1.data(), Order<Src1>::kLength, false);
   });
 }
 
 template <class Dst, class Mask, class Src>
 [[gnu::noinline]] void SelectOrScalar(Dst& dst, Mask& mask, Src& src, typename Src::DType scalar) {
   const void* call_site = __builtin_return_address(0);
-  const auto operands = [&](auto report) {
+  const auto operands = [&](auto report) __attribute__((cold)) {
     const auto lines = LinesOf(dst);
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst),
-           BitRows<Mask>::Touched(mask, false, lines.count, lines.length), Reads(src));
+    report(npu::Work{lines.count * lines.length, 0, 0}, OperandAccess(dst, true),
+           BitRows<Mask>::Touched(mask, false, lines.count, lines.length),
+           OperandAccess(src, false));
   };
   npu::Issue("TSELS", npu::Pipe::kV, call_site, operands, [&] {
-    CheckSelected("TSELS", dst, mask, src);
+    [[maybe_unused]] const Computed region = CheckSelected("TSELS", dst, mask, src);
     typename Src::DType scalars[8];
     std::fill_n(scalars, 8, scalar);
-    if constexpr (sizeof(typename Dst::DType) <= 4) SelectRows(dst, mask, src, scalars, 0, true);
+    if constexpr (sizeof(typename Dst::DType) <= 4)
+      SelectRows(region, dst, mask, src, scalars, 0, true);
   });
 }
 

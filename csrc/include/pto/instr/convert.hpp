@@ -63,6 +63,7 @@ inline constexpr float kLargest = std::is_same_v<T, half> ? 65504.0f : 0x1.fep12
 struct Conversion {
   npu::simd::Rounding rounding;
   bool saturates;
+  Computed region;
 };
 
 /// Elements of 4 bits, in pairs, with 8 bits each and back, a piece at a time.
@@ -89,9 +90,9 @@ void ConvertInt4(Conversion how, const Dst& dst, const Src& src) {
   const auto to = LinesOf(dst);
   const auto from = LinesOf(src);
   int8_t piece[kPiece];
-  for (size_t line = 0; line < to.count; ++line) {
-    for (size_t at = 0; at < to.length; at += kPiece) {
-      const size_t count = std::min(kPiece, to.length - at);
+  for (size_t line = 0; line < how.region.rows; ++line) {
+    for (size_t at = 0; at < how.region.cols; at += kPiece) {
+      const size_t count = std::min(kPiece, how.region.cols - at);
       if constexpr (std::is_same_v<typename Dst::DType, int4b_t>) {
         npu::simd::MapInLanes(npu::simd::ToInt{how.rounding, how.saturates, -8.0f, 7.0f}, count,
                               piece, from(line, at));
@@ -111,18 +112,18 @@ inline void ConvertToFloat(Conversion how, const Dst& dst, const Src& src) {
   using D = typename Dst::DType;
   using S = typename Src::DType;
   if constexpr (std::is_same_v<D, S>) {
-    MapTiles(RoundToIntegral{how.rounding}, dst, src);
+    MapTiles(RoundToIntegral{how.rounding}, how.region, dst, src);
   } else if constexpr (kIsHalf<D>) {
     const float bound = how.saturates ? kLargest<D> : std::numeric_limits<float>::infinity();
     if (how.rounding == Rounding::kNearestEven) {
-      MapTiles(Clamp{bound}, dst, src);
+      MapTiles(Clamp{bound}, how.region, dst, src);
     } else {
-      MapTiles(NarrowTo<D>{how.rounding, bound}, dst, src);
+      MapTiles(NarrowTo<D>{how.rounding, bound}, how.region, dst, src);
     }
   } else if constexpr (std::is_integral_v<S> && sizeof(S) >= 4) {
-    MapTiles(IntToFloat{how.rounding}, dst, src);
+    MapTiles(IntToFloat{how.rounding}, how.region, dst, src);
   } else {
-    MapTiles(Identity{}, dst, src);
+    MapTiles(Identity{}, how.region, dst, src);
   }
 }
 
@@ -136,11 +137,11 @@ inline void ConvertTiles(Conversion how, const Dst& dst, const Src& src) {
   } else if constexpr (kIsFloatLane<D>) {
     ConvertToFloat(how, dst, src);
   } else if constexpr (std::is_integral_v<S>) {
-    MapTiles(IntToInt<D>{how.saturates}, dst, src);
+    MapTiles(IntToInt<D>{how.saturates}, how.region, dst, src);
   } else if constexpr (sizeof(D) == 8) {
-    MapTiles(ToInt64{how.rounding}, dst, src);
+    MapTiles(ToInt64{how.rounding}, how.region, dst, src);
   } else {
-    MapTiles(ToInt::Of<D>(how.rounding, how.saturates), dst, src);
+    MapTiles(ToInt::Of<D>(how.rounding, how.saturates), how.region, dst, src);
   }
 }
 
@@ -159,7 +160,7 @@ NPU_ONE_BODY(NPU_RAISES void RaiseConversion(const npu::Core& core, uint32_t all
 /// The bytes of a tile that a conversion touches.
 template <class TileT>
 inline npu::Access ConversionAccess(const TileT& tile, bool is_write) {
-  npu::Access access = AccessOf(tile, is_write);
+  npu::Access access = OperandAccess(tile, is_write);
   if (std::is_same_v<typename TileT::DType, int4b_t>) access.row_bytes = (access.row_bytes + 1) / 2;
   return access;
 }
@@ -171,14 +172,12 @@ template <class Dst, class Src>
   constexpr TypeRule kRule = ConvertsTo(kTypeBit<S>);
   constexpr bool kConverts = ((kRule.a3 | kRule.a5) & kTypeBit<D>) != 0;
   const void* call_site = __builtin_return_address(0);
-  const auto operands = [&](auto report) {
-    const auto lines = LinesOf(src);
-    report(npu::Work{lines.count * lines.length, 0, 0}, ConversionAccess(dst, true),
-           ConversionAccess(src, false));
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(ElementsOf(src), ConversionAccess(dst, true), ConversionAccess(src, false));
   };
   npu::Issue("TCVT", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckTiles(core, "TCVT", 0, true, dst, src);
+    const Computed region = CheckTiles(core, "TCVT", 0, true, dst, src);
     const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? kRule.a3 : kRule.a5;
     if (!kConverts || (core.check_limits && (allowed & kTypeBit<D>) == 0) ||
         mode > RoundMode::CAST_ODD) {
@@ -191,7 +190,8 @@ template <class Dst, class Src>
     const auto rounding = mode == RoundMode::CAST_NONE
                               ? kUntold
                               : static_cast<npu::simd::Rounding>(static_cast<int>(mode) - 1);
-    if constexpr (kConverts) ConvertTiles({rounding, saturation == SaturationMode::ON}, dst, src);
+    if constexpr (kConverts)
+      ConvertTiles({rounding, saturation == SaturationMode::ON, region}, dst, src);
   });
 }
 

@@ -48,17 +48,21 @@ template <class F, class To, class... From>
   }
 }
 
-/// dst[i, j] = f(src[i, j]...) over the valid region, run by run.
+/// What an instruction computes of its tiles: the first rows and columns.
+struct Computed {
+  size_t rows;
+  size_t cols;
+};
+
+/// dst[i, j] = f(src[i, j]...) over region, run by run.
 template <class F, class Dst, class... Src>
-inline void MapTiles(const F& f, const Dst& dst, const Src&... src) {
-  const auto to = LinesOf(dst);
-  // With checks off regions may differ.
-  const size_t count = std::min({to.count, LinesOf(src).count...});
-  const size_t length = std::min({to.length, LinesOf(src).length...});
+inline void MapTiles(const F& f, Computed region, const Dst& dst, const Src&... src) {
+  const size_t count = Order<Dst>::kLinesAreRows ? region.rows : region.cols;
+  const size_t length = Order<Dst>::kLinesAreRows ? region.cols : region.rows;
   if constexpr (!Dst::isBoxedLayout) {
     static_assert(((!Src::isBoxedLayout && Src::isRowMajor == Dst::isRowMajor) && ...),
                   "expected tiles of one layout");
-    MapLines(f, count, length, Pitched<typename Dst::DType>{to.data, Order<Dst>::kLength},
+    MapLines(f, count, length, Pitched<typename Dst::DType>{dst.data(), Order<Dst>::kLength},
              Pitched<typename Src::DType>{src.data(), Order<Src>::kLength}...);
   } else {
     static_assert(((Src::BFractal == Dst::BFractal && Src::SFractal == Dst::SFractal &&
@@ -67,11 +71,53 @@ inline void MapTiles(const F& f, const Dst& dst, const Src&... src) {
                   "expected tiles of one layout");
     for (size_t line = 0; line < count; ++line) {
       for (size_t at = 0; at < length; at += Order<Dst>::kRun) {
-        npu::simd::Map(f, std::min(Order<Dst>::kRun, length - at), to(line, at),
-                       LinesOf(src)(line, at)...);
+        npu::simd::Map(f, std::min(Order<Dst>::kRun, length - at),
+                       dst.data() + Order<Dst>::Offset(line, at),
+                       src.data() + Order<Src>::Offset(line, at)...);
       }
     }
   }
+}
+
+/// The valid region of a tile without boxes as an access. place: what the tile's type tells.
+struct PlainPlace {
+  npu::Space space;
+  bool lines_are_rows;
+  int rows, cols;
+  size_t element_bytes;
+};
+NPU_ONE_BODY(npu::Access PlainAccess(const PlainPlace& place, const void* data, int valid_rows,
+                                     int valid_cols, bool is_write)) {
+  const auto rows = static_cast<size_t>(std::clamp(valid_rows, 0, place.rows));
+  const auto cols = static_cast<size_t>(std::clamp(valid_cols, 0, place.cols));
+  const size_t pitch = static_cast<size_t>(place.lines_are_rows ? place.cols : place.rows);
+  const size_t lines = place.lines_are_rows ? rows : cols;
+  const size_t length = place.lines_are_rows ? cols : rows;
+  return {place.space,
+          is_write,
+          data,
+          length == 0 ? 0 : lines,
+          length * place.element_bytes,
+          pitch * place.element_bytes};
+}
+
+/// AccessOf, which is the same for all tiles, compiled once where a tile has no boxes.
+template <class TileT>
+inline npu::Access OperandAccess(const TileT& tile, bool is_write) {
+  if constexpr (TileT::isBoxedLayout) {
+    return AccessOf(tile, is_write);
+  } else {
+    static constexpr PlainPlace kPlace = {SpaceOf(TileT::Loc), TileT::isRowMajor, TileT::Rows,
+                                          TileT::Cols, sizeof(typename TileT::DType)};
+    return PlainAccess(kPlace, tile.data(), tile.GetValidRow(), tile.GetValidCol(), is_write);
+  }
+}
+
+/// Elements of the valid region of a tile as work.
+template <class TileT>
+inline npu::Work ElementsOf(const TileT& tile) {
+  const auto lines = LinesOf(tile);
+  return {lines.count * lines.length, 0, 0};
 }
 
 /// True if some generation computes rule on elements of type T; double goes where float does.
@@ -81,54 +127,59 @@ constexpr bool IsComputed(TypeRule rule) {
   return (kTypeBit<T> & types) != 0 || (std::is_same_v<T, double> && (types & kFloat) != 0);
 }
 
-/// Says which rule of an element-wise instruction its tiles, dst first, do not keep.
-NPU_ONE_BODY(NPU_RAISES void RaiseElementwise(const npu::Core& core, const char* name,
-                                              uint32_t allowed, bool type_is_good,
-                                              const TileFacts* tiles, int count)) {
+/// Says which rule of an element-wise instruction its tiles, dst first, do not keep. With checks
+/// off only those count without which nothing can be computed; then what all tiles have is the
+/// region.
+NPU_ONE_BODY(__attribute__((cold)) Computed ComputedOrFault(const npu::Core& core, const char* name,
+                                                            uint32_t allowed, bool type_is_good,
+                                                            const TileFacts* tiles, int count)) {
   constexpr const char* kNames[] = {"dst", "src0", "src1"};
   if (!type_is_good) RaiseType(core, name, allowed, tiles[0].dtype);
+  int rows = tiles[0].rows, cols = tiles[0].cols;
   for (int i = 0; i < count; ++i) {
+    const TileFacts& tile = tiles[i];
     const char* operand = count == 2 && i == 1 ? "src" : kNames[i];
-    if (tiles[i].data == nullptr || !tiles[i].ValidRegionFits()) RaiseTile(name, operand, tiles[i]);
-    if (tiles[i].valid_rows == tiles[0].valid_rows && tiles[i].valid_cols == tiles[0].valid_cols)
-      continue;
-    RaiseValidShape(name, operand, tiles[0].valid_rows, tiles[0].valid_cols, tiles[i].valid_rows,
-                    tiles[i].valid_cols);
+    if (tile.data == nullptr || (core.check_limits && !tile.ValidRegionFits()))
+      RaiseTile(name, operand, tile);
+    if (core.check_limits &&
+        (tile.valid_rows != tiles[0].valid_rows || tile.valid_cols != tiles[0].valid_cols)) {
+      RaiseValidShape(name, operand, tiles[0].valid_rows, tiles[0].valid_cols, tile.valid_rows,
+                      tile.valid_cols);
+    }
+    rows = std::min({rows, tile.rows, std::max(tile.valid_rows, 0)});
+    cols = std::min({cols, tile.cols, std::max(tile.valid_cols, 0)});
   }
-  __builtin_unreachable();
+  return {static_cast<size_t>(rows), static_cast<size_t>(cols)};
 }
 
-/// Faults unless the tiles are what an element-wise instruction takes. One condition, one cold
-/// call: kernels consist of these.
+/// The region that an element-wise instruction computes; a fault unless the tiles are what it
+/// takes. One condition, one cold call: kernels consist of these.
 template <class Dst, class... Src>
-inline void CheckTiles(const npu::Core& core, const char* name, uint32_t allowed, bool type_is_good,
-                       const Dst& dst, const Src&... src) {
+inline Computed CheckTiles(const npu::Core& core, const char* name, uint32_t allowed,
+                           bool type_is_good, const Dst& dst, const Src&... src) {
   static_assert(Dst::Loc == TileType::Vec && ((Src::Loc == TileType::Vec) && ...),
                 "expected Vec tiles");
-  const auto fits = [](const auto& tile) {
+  const int rows = dst.GetValidRow(), cols = dst.GetValidCol();
+  const auto fits = [&](const auto& tile) {
     using TileT = std::decay_t<decltype(tile)>;
-    return static_cast<unsigned>(tile.GetValidRow()) <= TileT::Rows &&
-           static_cast<unsigned>(tile.GetValidCol()) <= TileT::Cols;
+    return tile.data() != nullptr && tile.GetValidRow() == rows && tile.GetValidCol() == cols &&
+           static_cast<unsigned>(rows) <= TileT::Rows && static_cast<unsigned>(cols) <= TileT::Cols;
   };
-  [[maybe_unused]] const auto same = [&](const auto& tile) {
-    return tile.GetValidRow() == dst.GetValidRow() && tile.GetValidCol() == dst.GetValidCol();
-  };
-  const bool good = type_is_good && dst.data() != nullptr && ((src.data() != nullptr) && ...) &&
-                    (!core.check_limits || (fits(dst) && (fits(src) && ...) && (same(src) && ...)));
-  if (__builtin_expect(good, 1)) return;
+  if (__builtin_expect(type_is_good && fits(dst) && (fits(src) && ...), 1))
+    return {static_cast<size_t>(rows), static_cast<size_t>(cols)};
   const TileFacts tiles[] = {TileFacts(dst), TileFacts(src)...};
-  RaiseElementwise(core, name, allowed, type_is_good, tiles, 1 + sizeof...(Src));
+  return ComputedOrFault(core, name, allowed, type_is_good, tiles, 1 + sizeof...(Src));
 }
 
 /// The same, and that the running SoC computes rule on elements of type T.
 template <class T, class... Tiles>
-inline void CheckElementwise(const npu::Core& core, const char* name, TypeRule rule,
-                             const Tiles&... tiles) {
+inline Computed CheckElementwise(const npu::Core& core, const char* name, TypeRule rule,
+                                 const Tiles&... tiles) {
   const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
   const bool type_is_good =
       IsComputed<T>(rule) && ((kTypeBit<T> & allowed) != 0 || !core.check_limits ||
                               (std::is_same_v<T, double> && core.allow_float64));
-  CheckTiles(core, name, allowed, type_is_good, tiles...);
+  return CheckTiles(core, name, allowed, type_is_good, tiles...);
 }
 
 /// An element-wise instruction of pipe V on tiles of one element type.
@@ -138,14 +189,12 @@ template <const TypeRule& kRule, class F, class Dst, class... Src>
   static_assert((std::is_same_v<T, typename Src::DType> && ...),
                 "expected tiles of one element type");
   const void* call_site = __builtin_return_address(0);
-  const auto operands = [&](auto report) {
-    const auto lines = LinesOf(dst);
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src)...);
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(ElementsOf(dst), OperandAccess(dst, true), OperandAccess(src, false)...);
   };
   npu::Issue(name, npu::Pipe::kV, call_site, operands, [&] {
-    const npu::Core& core = *npu::current_core;
-    CheckElementwise<T>(core, name, kRule, dst, src...);
-    if constexpr (IsComputed<T>(kRule)) MapTiles(f, dst, src...);
+    const Computed region = CheckElementwise<T>(*npu::current_core, name, kRule, dst, src...);
+    if constexpr (IsComputed<T>(kRule)) MapTiles(f, region, dst, src...);
   });
 }
 

@@ -43,15 +43,15 @@ template <class Dst, class Src>
   static_assert(kOneType || (std::is_same_v<T, float> && std::is_same_v<typename Src::DType, half>),
                 "TAXPY: expected tiles of one element type, or src of half and dst of float");
   const void* call_site = __builtin_return_address(0);
-  const auto operands = [&](auto report) {
-    const auto lines = LinesOf(dst);
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(dst), Reads(src));
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(ElementsOf(dst), OperandAccess(dst, true), OperandAccess(dst, false),
+           OperandAccess(src, false));
   };
   npu::Issue("TAXPY", npu::Pipe::kV, call_site, operands, [&] {
-    const npu::Core& core = *npu::current_core;
-    CheckElementwise<T>(core, "TAXPY", kHalfOrFloat, dst, src);
+    const Computed region =
+        CheckElementwise<T>(*npu::current_core, "TAXPY", kHalfOrFloat, dst, src);
     if constexpr (IsComputed<T>(kHalfOrFloat))
-      MapTiles(npu::simd::Axpy<decltype(scalar)>{scalar}, dst, dst, src);
+      MapTiles(npu::simd::Axpy<decltype(scalar)>{scalar}, region, dst, dst, src);
   });
 }
 
