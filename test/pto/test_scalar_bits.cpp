@@ -118,6 +118,28 @@ TEST(Elementwise, WritesTheValidRegionAloneInEveryLayout) {
   CheckLayouts(Zz(5, 11), Zz(5, 11), true);
 }
 
+TEST(Elementwise, TakesWhatAllTilesHaveWithChecksOff) {
+  OnCore([] {
+    npu::current_core->check_limits = false;
+    test::VecTile<bfloat16_t, 4, 16> dst(9, 8), src(3, -1);
+    TASSIGN(dst, 0);
+    TASSIGN(src, 1024);
+    TEXPANDS(dst, bfloat16_t(5.0f));
+    TADD(dst, dst, dst);  // a type that the chip refuses
+    EXPECT_EQ(static_cast<float>(dst.GetValue(3 * 16 + 7)), 10.0f);
+    EXPECT_EQ(static_cast<float>(dst.GetValue(0)), 10.0f);
+    TADD(dst, dst, src);
+    EXPECT_EQ(static_cast<float>(dst.GetValue(0)), 10.0f);
+    src.SetValidCol(2);
+    TEXPANDS(src, bfloat16_t(1.0f));
+    TADD(dst, dst, src);
+    EXPECT_EQ(static_cast<float>(dst.GetValue(2 * 16 + 1)), 11.0f);
+    EXPECT_EQ(static_cast<float>(dst.GetValue(2)), 10.0f);
+    EXPECT_EQ(static_cast<float>(dst.GetValue(3 * 16)), 10.0f);
+    npu::current_core->check_limits = true;
+  });
+}
+
 TEST(Texpands, FillsAllOfAMatTile) {
   test::OnCube([] {
     Tile<TileType::Mat, half, 32, 32, BLayout::ColMajor, 3, 5, SLayout::RowMajor> tile;
