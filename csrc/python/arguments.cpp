@@ -70,6 +70,18 @@ std::string DeviceName(int32_t device) {
   return device == NPU_TENSOR_ON_CPU ? "cpu" : "npu:" + std::to_string(device);
 }
 
+/// The Python integer that value is; null when it is none. numpy's bool has no __index__.
+py::object IntegerOf(py::handle value) {
+  auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (number) return number;
+  PyErr_Clear();
+  const py::handle type = py::type::handle_of(value);
+  const auto name = std::string(py::str(type.attr("__module__"))) + "." +
+                    std::string(py::str(type.attr("__name__")));
+  if (name != "numpy.bool" && name != "numpy.bool_") return number;
+  return py::int_(py::reinterpret_borrow<py::object>(value));
+}
+
 std::string Show(py::handle value) {
   return std::string(py::str(py::type::handle_of(value).attr("__name__"))) + " " +
          std::string(py::repr(value)).substr(0, 80);
@@ -176,11 +188,8 @@ void Arguments::PackScalar(size_t index, py::handle value) {
 
 void Arguments::PackInteger(size_t index, py::handle value) {
   const npuParameter& parameter = signature_.parameters[index];
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!number) {
-    PyErr_Clear();
-    RaiseType(index, "an integer", value);
-  }
+  const py::object number = IntegerOf(value);
+  if (!number) RaiseType(index, "an integer", value);
   const bool is_signed = parameter.kind == NPU_TYPE_INT;
   const int bits = parameter.kind == NPU_TYPE_BOOL ? 1 : static_cast<int>(parameter.bytes) * 8;
   const uint64_t highest = UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));

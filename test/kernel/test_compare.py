@@ -27,7 +27,7 @@ class CompareTest(KernelTest):
 
     def test_names_tile_row_column_index_values_and_distance(self):
         want = 2 * self.x
-        want[13, 17] = np.nextafter(np.float32(want[13, 17]), np.float32(np.inf))
+        want[13, 17] = torch.nextafter(want[13, 17], torch.tensor(float("inf")))
         want[19, 0] = 0
         found = self.compare(want, tile=(8, 16))
         self.assertFalse(found)
