@@ -201,6 +201,7 @@ void LaunchScheduler::EndTask(CoreSlot& slot) {
   Core& core = slot.core;
   if (core.instruction != 0) {
     std::memset(core.flags, 0, sizeof(core.flags));
+    core.tf32 = Tf32::kOff;
     core.instruction = 0;
     slot.polled_at = 0;
   }

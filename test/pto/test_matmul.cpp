@@ -169,6 +169,50 @@ TEST(TmatmulValues, ProductsOfBfloat16BeyondTheRangeOfFloatAreFused) {
   });
 }
 
+/// value with 11 bits behind the point.
+float Short(float value, bool ties_even) {
+  int exponent = 0;
+  const float scaled = std::ldexp(std::frexp(value, &exponent), 12);
+  return std::ldexp(ties_even ? std::nearbyint(scaled) : std::round(scaled), exponent - 12);
+}
+
+TEST(TmatmulValues, Tf32ShortensFloatOperandsUntilItIsReset) {
+  OnCube([] {
+    LeftZz<float, 16, 16> a(16, 16);
+    Right<float, 16, 16> b(16, 16);
+    Acc<float, 16, 16> c(16, 16);
+    TASSIGN(a, 0);
+    TASSIGN(b, 0);
+    TASSIGN(c, 0);
+    const auto a_value = [](int row, int k) {
+      return (k % 2 ? -1 : 1) * (1 + (row * 16 + k) * 0x1p-12f);
+    };
+    const auto b_value = [](int k, int col) { return 3 + (k * 5 + col) * 0x1p-13f; };
+    Fill(a, a_value);
+    Fill(b, b_value);
+    const auto expect = [&](const auto& shorten) {
+      TMATMUL(c, a, b);
+      for (int row = 0; row < 16; ++row) {
+        for (int col = 0; col < 16; ++col) {
+          float sum = 0;
+          for (int k = 0; k < 16; ++k) {
+            sum = std::fma(shorten(a_value(row, k)), shorten(b_value(k, col)), sum);
+          }
+          ASSERT_EQ(BitsOf(At(c, row, col)), BitsOf(sum)) << row << " " << col;
+        }
+      }
+    };
+    a.SetMadTF32Mode();
+    expect([](float value) { return Short(value, false); });
+    a.SetMadTF32Mode(RoundMode::CAST_RINT);
+    expect([](float value) { return Short(value, true); });
+    a.ResetMadMode();
+    expect([](float value) { return value; });
+    a.SetMadTF32Mode();  // ends with the block
+  });
+  Check<Kind<float, float, LeftZz>, 16, 16, 16>({16, 16, 16});
+}
+
 TEST(TmatmulAcc, StartsFromAnotherAccumulator) {
   OnCube([] {
     LeftZz<half, 32, 16> a(30, 15);

@@ -51,6 +51,9 @@ class CoreScheduler {
 
 inline constexpr uint64_t kPollInterval = 16;  // instructions
 
+/// Whether float operands of products lose the low bits of their mantissa, and where ties go.
+enum class Tf32 : uint8_t { kOff, kTiesAway, kTiesEven };
+
 /// One emulated AI core while it runs one block of a kernel.
 struct Core {
   CoreScheduler* scheduler = nullptr;
@@ -70,6 +73,7 @@ struct Core {
   uint8_t next_event_id[kPipes][kPipes] = {};     // of Event objects, in turn
   GlobalMemory memories[kMemoriesAtHand] = {};    // what transfers of this launch found last
   uint8_t next_memory = 0;                        // the one to replace
+  Tf32 tf32 = Tf32::kOff;                         // of float products
   uint64_t unknown_transfers = 0;                 // whose global memory nobody knows
 };
 

@@ -195,4 +195,18 @@ template <class In, class T>
   }
 }
 
+/// Rounds count floats to mantissa_bits bits behind the point; infinities and NaN stay.
+inline void ShortenMantissa(float* data, size_t count, int mantissa_bits, bool ties_even) {
+  const int dropped = 23 - mantissa_bits;
+  const uint32_t half_unit = uint32_t{1} << (dropped - 1);
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, data + i, sizeof(bits));
+    if ((bits & 0x7f800000u) == 0x7f800000u) continue;
+    bits += ties_even ? half_unit - 1 + (bits >> dropped & 1u) : half_unit;
+    bits &= ~(2 * half_unit - 1);
+    std::memcpy(data + i, &bits, sizeof(bits));
+  }
+}
+
 }  // namespace npu::simd

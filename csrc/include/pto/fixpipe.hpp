@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 #include "npu/simd.hpp"
@@ -121,16 +122,18 @@ struct VectorStage {
   }
 };
 
+NPU_ONE_BODY(NPU_RAISES void RaiseWords(const char* op, int expected, int got)) {
+  npu::RaiseFault(op, "fp of at least " + std::to_string(expected) + " columns (those of src)",
+                  std::to_string(got));
+}
+
 /// Faults unless fp has a quantization word for each of cols columns.
 template <class Fp>
 inline void CheckWords(const npu::Core& core, const char* op, const Fp& fp, int cols) {
   static_assert(Fp::Loc == TileType::Scaling && sizeof(typename Fp::DType) == 8,
                 "expected a Scaling tile of 64-bit words");
   CheckTile(core, op, "fp", fp);
-  if (__builtin_expect(Fp::Cols < cols, 0)) {
-    npu::RaiseFault(op, "fp of at least " + std::to_string(cols) + " columns (those of src)",
-                    std::to_string(Fp::Cols));
-  }
+  if (__builtin_expect(Fp::Cols < cols, 0)) RaiseWords(op, cols, Fp::Cols);
 }
 
 }  // namespace pto::detail

@@ -45,6 +45,10 @@ struct ValidDim<DYNAMIC, kTag> {
   void Set(int new_value) { value = new_value; }
 };
 
+NPU_ONE_BODY(NPU_RAISES void RaiseTf32(const char* op)) {
+  npu::RaiseFault(op, "CAST_ROUND or CAST_RINT", "another round mode");
+}
+
 /// Rows (or columns) of the inner box of a boxed tile; 1 for a tile without boxes.
 constexpr int InnerExtent(SLayout inner, int fractal_bytes, size_t element_bytes, bool rows) {
   if (inner == SLayout::NoneBox) return 1;
@@ -140,6 +144,16 @@ class Tile {
   /// depends on it here: products take k from the valid region.
   bool GetKAligned() const { return is_k_aligned_; }
   void SetKAligned(bool is_k_aligned) { is_k_aligned_ = is_k_aligned; }
+
+  /// From here on float operands of the core's products are rounded to 11 bits of mantissa (A5:
+  /// 10), ties away from zero (CAST_ROUND) or to even (CAST_RINT). Source: PTO ISA, Tile.
+  void SetMadTF32Mode(RoundMode mode = RoundMode::CAST_ROUND) {
+    constexpr const char* kOp = "SetMadTF32Mode";
+    npu::Core& core = npu::RunningCore(kOp);
+    if (mode != RoundMode::CAST_ROUND && mode != RoundMode::CAST_RINT) detail::RaiseTf32(kOp);
+    core.tf32 = mode == RoundMode::CAST_ROUND ? npu::Tf32::kTiesAway : npu::Tf32::kTiesEven;
+  }
+  void ResetMadMode() { npu::RunningCore("ResetMadMode").tf32 = npu::Tf32::kOff; }
 
   /// Reads or writes the element at offset, counted in memory order; on the chip a transfer of the
   /// scalar pipe.

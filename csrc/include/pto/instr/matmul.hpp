@@ -96,6 +96,16 @@ struct Product {
   const Right& b;
   size_t m, k, n;
 
+  /// What the core does to float operands.
+  static void Shorten(T* data, size_t count) {
+    if constexpr (std::is_same_v<In, float>) {
+      const npu::Core& core = *npu::current_core;
+      if (__builtin_expect(core.tf32 == npu::Tf32::kOff, 1)) return;
+      const int bits = core.arch->generation == npu::Generation::kA3 ? 11 : 10;
+      npu::simd::ShortenMantissa(data, count, bits, core.tf32 == npu::Tf32::kTiesEven);
+    }
+  }
+
   void Panel(size_t first_row, size_t rows, size_t panel, size_t depth, size_t pitch,
              const T* a_block, const T* b_panel, const Start<T>& start) const {
     constexpr size_t kRows = npu::simd::kGemmRows;
@@ -122,8 +132,10 @@ struct Product {
       for (size_t row = 0; row < m; row += kBlockRows) {
         const size_t rows = std::min(kBlockRows, m - row);
         PackRows(a, row, rows, first_k, depth, pitch, a_block);
+        Shorten(a_block, rows * pitch);
         for (size_t panel = 0; panel * kPanel < n; ++panel) {
           PackColumns(b, panel * kPanel, first_k, depth, b_panel);
+          Shorten(b_panel, depth * kPanel);
           Panel(row, rows, panel, depth, pitch, a_block, b_panel, start);
         }
       }
