@@ -136,6 +136,18 @@ TEST(TloadMat, MovesBoxesAndLinesAsTheyAre) {
   EXPECT_EQ(back_lines, lines);
 }
 
+TEST(TloadMat, TakesASingleRowOfAnyLength) {
+  auto matrix = MakeMatrix<float>(1, 29, 29, true);
+  OnCube([&] {
+    MatNd<float, 1, 64> tile(1, 29);
+    TASSIGN(tile, 0);
+    Fill(tile, [](int, int) { return 5; });
+    Matrix<float> source(matrix.data(), {1, 29}, {29, 1});
+    TLOAD(tile, source);
+    ExpectLoaded<float>(tile, 1, 29, true, 0.0f, 5.0f);
+  });
+}
+
 TEST(TloadMat, PadsWithTheValueOfTheTile) {
   auto matrix = MakeMatrix<half>(16, 17, 17, true);
   constexpr PadValue kPad = PadValueCustom(static_cast<half>(-1.5f));

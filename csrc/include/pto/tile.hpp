@@ -180,7 +180,7 @@ struct IsTile<Tile<kLoc, T, kRows, kCols, kB, kVr, kVc, kS, kFractal, kPad, kCom
 
 // The operands of the cube core. Left tiles of A2/A3 are Zz, those of A5 Nz; instructions take
 // both. On the chip the elements of a compact tile lie as if its valid region, up to whole boxes,
-// were its extent; here all tiles lie by their extent, which instructions cannot tell apart.
+// were its extent; here all tiles lie by their extent, so a compact one must fit with all of it.
 #if defined(__NPU_ARCH__) && __NPU_ARCH__ != 2201
 inline constexpr BLayout kLeftOrder = BLayout::ColMajor;
 #else

@@ -172,8 +172,9 @@ NPU_ONE_BODY(void CheckBoxing(const TransferFacts& facts)) {
   CheckRange(facts.op, rows_first ? "stride[3]" : "stride[4]", 0, 65535, facts.line_stride);
 }
 
-/// Faults where a transfer of bursts does not fit into the fields of its instruction.
-NPU_ONE_BODY(void CheckBursts(const TransferFacts& facts)) {
+/// Faults where a transfer of bursts does not fit into the fields of its instruction. whole_blocks:
+/// those of a Mat tile are counted in blocks of 32 bytes.
+NPU_ONE_BODY(void CheckBursts(const TransferFacts& facts, bool whole_blocks)) {
   constexpr int kBurstDim[] = {3, 4, 1};  // by TileOrder: the dimension that counts bursts
   constexpr const char* kNames[] = {"shape[3]", "shape[4]", "shape[1]"};
   const auto order = static_cast<int>(facts.order);
@@ -187,7 +188,7 @@ NPU_ONE_BODY(void CheckBursts(const TransferFacts& facts)) {
     const int64_t bytes = facts.shape[4] * static_cast<int64_t>(facts.element_bytes);
     CheckRange(facts.op, "shape[3] of layout NZ", 16, 16, facts.shape[3]);
     CheckRange(facts.op, "bytes in shape[4] of layout NZ", 32, 32, bytes);
-  } else if (facts.tile.loc == TileType::Mat) {
+  } else if (facts.tile.loc == TileType::Mat && whole_blocks) {
     const int64_t line = facts.shape[facts.layout == Layout::ND ? 4 : 3];
     if (line * static_cast<int64_t>(facts.element_bytes) % 32 != 0) {
       npu::RaiseFault(

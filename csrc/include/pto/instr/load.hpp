@@ -24,7 +24,7 @@ inline void CheckLoad(const TileT& tile, const Global& global) {
   if (kIntoL1 && facts.Boxes()) {
     CheckBoxing(facts);
   } else {
-    CheckBursts(facts);
+    CheckBursts(facts, !facts.SingleLine());  // a single line goes the way of boxes
   }
   CheckGlobalMemory(core, "TLOAD", global.data(), order.shape, order.stride,
                     sizeof(typename Global::DType));

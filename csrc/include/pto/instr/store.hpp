@@ -55,7 +55,7 @@ inline void CheckStore(npu::Core& core, const TileT& tile, const Global& global,
     CheckAccStore(facts, sizeof(Out), std::is_same_v<Out, float>);
   } else {
     CheckLayouts(facts, false);
-    CheckBursts(facts);
+    CheckBursts(facts, true);
   }
   CheckGlobalMemory(core, "TSTORE", global.data(), order.shape, order.stride, sizeof(Out));
 }
