@@ -28,7 +28,7 @@ __all__ = ["Comparison", "Kernel", "Launcher", "Parameter", "compare", "load"]
 
 _PASSES = {"vector": ("vector",), "cube": ("cube",), "mix": ("vector", "cube")}
 _ENTRY = re.compile(r"[A-Za-z_]\w*(::\w+)*(<[\w\s:<>,*-]*>)?")
-_DEFINE = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?", re.DOTALL)
+_DEFINE = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?")
 _FLOAT64 = 1  # NPU_LAUNCH_FLOAT64
 
 Stream = torch.Stream | None
@@ -201,7 +201,7 @@ def load(
         entry: the function, ``void`` and visible at the end of the file: a name, or a name with template arguments.
         core: ``"vector"``, ``"cube"``, or ``"mix"``: one cube and two vector cores to a block, the file compiled for
             both.
-        defines: macros, ``{"TILE": 128}`` or ``["TILE=128"]``.
+        defines: macros, ``{"TILE": 128}`` or ``["TILE=128"]``, as if defined at the top of the file.
         include_dirs: folders of further headers.
         flags: further flags of the compiler, behind those of csrc/include/kernel_flags.txt.
         std: ``"c++17"`` or ``"c++20"``.

@@ -12,10 +12,12 @@ from op_extension._load import include_path
 from op_extension._version import __version__
 from op_extension.jit import prelude as preludes
 from op_extension.jit.cache import Cache, Dependency, digest
-from op_extension.jit.diagnostics import compile_error
+from op_extension.jit.diagnostics import compile_error, link_error
 from op_extension.jit.toolchain import Compiler, find_compiler, isa_level, pass_flags, run, runtime_library
 
 _UNIT = """\
+#line 1 "<defines>"
+{defines}
 #include "{source}"
 #line 1 "<entry>"
 extern "C" {{
@@ -41,7 +43,12 @@ class Request:
     def own_flags(self) -> list[str]:
         """What comes behind the flags that all kernels share."""
         folders = (f"-I{folder}" for folder in self.include_dirs)
-        return [*(f"-D{define}" for define in self.defines), *folders, *self.flags]
+        return [*folders, *self.flags]
+
+    def define_lines(self) -> str:
+        """Directives for the macros: behind the shipped headers, which they must not change."""
+        pairs = (define.partition("=") for define in self.defines)
+        return "\n".join(f"#define {name} {value if equals else 1}" for name, equals, value in pairs)
 
 
 def library(request: Request, core: str) -> Path:
@@ -64,6 +71,7 @@ def library(request: Request, core: str) -> Path:
         str(request.source),
         text,
         request.entry,
+        request.define_lines(),
         shlex.join([*shared, *request.own_flags()]),
     )
     found = cache.find(key)
@@ -89,7 +97,7 @@ def _compile(
 ) -> None:
     unit = work / "unit.cpp"
     escaped = str(request.source).replace("\\", "\\\\").replace('"', '\\"')
-    unit.write_text(_UNIT.format(source=escaped, entry=request.entry))
+    unit.write_text(_UNIT.format(source=escaped, entry=request.entry, defines=request.define_lines()))
     shared = [*compiler.command, *pass_flags(core, request.standard), "-DNPU_BODIES_ELSEWHERE"]
     command = [*shared, "-include", str(made.header), *request.own_flags(), f"-ffile-prefix-map={work}=."]
     command += ["-MMD", "-MF", str(work / "unit.d"), "-c", str(unit), "-o", str(work / "in.o")]
@@ -112,12 +120,11 @@ def _link(compiler: Compiler, request: Request, made: preludes.Prelude, work: Pa
     if made.link and not changes_link:
         command = [path for word in made.link for path in files.get(word, [word])]
     else:
-        command = [*compiler.command, "-shared", "-Wl,--gc-sections", *files["in.o"], *request.flags]
+        command = [*compiler.command, "-shared", "-Wl,--gc-sections,-z,defs", *files["in.o"], *request.flags]
         command += [str(runtime_library()), "-o", *files["out.so"]]
     done = run(command)
     if done.returncode:
-        foreign = (str(work),)
-        raise compile_error(done.stderr, shlex.join(command), foreign, request.entry, request.source, "")
+        raise link_error(done.stderr, shlex.join(command), request.source)
 
 
 def _dependencies(rules: Path, work: Path, started: int) -> list[Dependency]:

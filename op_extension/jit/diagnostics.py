@@ -60,6 +60,16 @@ def _source_line(path: Path, line: int) -> str:
         return ""
 
 
+def link_error(output: str, command: str, source: Path) -> CompileError:
+    """The exception for what the linker wrote."""
+    missing = sorted(set(re.findall(r"undefined reference to [`'](.*?)'$", output, re.MULTILINE)))
+    if missing:
+        message = f"{source}: expected a definition of {', '.join(missing)}, got none"
+    else:
+        message = f"{source}: expected the linker to end with 0, got an error"
+    return CompileError(message, source, None, output, command)
+
+
 def compile_error(output: str, command: str, foreign: Iterable[str], entry: str, source: Path, core: str) -> CompileError:
     """The exception for what the compiler wrote.
 

@@ -120,4 +120,4 @@ def link_command(compiler: Compiler) -> list[str]:
             next(words)
         elif not word.startswith("-plugin-opt"):
             command.append(word)
-    return [*command, "--gc-sections"] if {"in.o", "out.so"} <= set(command) else []
+    return [*command, "--gc-sections", "-z", "defs"] if {"in.o", "out.so"} <= set(command) else []

@@ -75,6 +75,17 @@ class FaultTest(KernelTest):
             "global_shape", "TSTORE: expected a global tensor of 32x32 elements .*, got 64x64", self.on_npu()
         )
 
+    def test_global_memory_outside_of_the_tensor(self):
+        for device in ("npu", "cpu"):
+            x = torch.zeros(10 * 32, device=device)
+            load("faults.cpp", "load_rows")[1](x, 10)
+            torch.npu.synchronize()
+            sentence = "TLOAD: expected global memory within the 1280 bytes of its allocation, got bytes 0 to 1408"
+            with self.assertRaisesRegex(RuntimeError, f"load_rows, block 0, instruction 1: {sentence}"):
+                load("faults.cpp", "load_rows")[1](x, 11)
+                torch.npu.synchronize()
+            self.assert_works()
+
     def test_wait_that_can_never_be_met(self):
         self.assert_faults_at_once(
             "wait_without_set",

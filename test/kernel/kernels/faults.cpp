@@ -63,6 +63,14 @@ extern "C" __global__ AICORE void global_shape(__gm__ float* x) {
   TSTORE(target, tile);
 }
 
+extern "C" __global__ AICORE void load_rows(__gm__ float* x, uint32_t rows) {
+  VecTile<float, 32, 32> tile(rows, 32);
+  TASSIGN(tile, 0);
+  using Rows = GlobalTensor<float, Shape<1, 1, 1, DYNAMIC, 32>, Stride<1, 1, 1, 32, 1>>;
+  Rows source(x, {rows});
+  TLOAD(tile, source);
+}
+
 extern "C" __global__ AICORE void wait_without_set() {
   pipe_barrier(PIPE_ALL);
   if (block_idx == 1) wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID3);
