@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import platform
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 from op_extension._load import include_path, library_path
@@ -35,27 +37,38 @@ def examine() -> list[Finding]:
     return findings
 
 
+def _backend_library() -> ModuleType:
+    """npu_backend._library by its file: the package itself refuses to be imported without its libraries."""
+    package = importlib.util.find_spec("npu_backend")
+    if package is None or package.origin is None:
+        raise ImportError("expected the package npu_backend, got none")
+    spec = importlib.util.spec_from_file_location("_npu_backend_library", Path(package.origin).parent / "_library.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(f"expected _library.py beside {package.origin}, got none")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def _python() -> Iterator[Finding]:
     yield Finding("python", True, f"{platform.python_version()} at {sys.executable}, {platform.machine()}")
 
 
 def _torch() -> Iterator[Finding]:
-    from npu_backend import _library
-
+    library = _backend_library()
     try:
         found = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
         yield Finding("torch", False, "not installed; install torch==2.13.0")
         return
-    built = _library.built_for(_library.library_path()) if _library.library_path().is_file() else None
+    path = library.library_path()
+    built = library.built_for(path) if path.is_file() else None
     fits = built is not None and built.split("+")[0].split(".")[:2] == found.split("+")[0].split(".")[:2]
     yield Finding("torch", built is None or fits, f"{found}; the libraries were built for {built or 'none'}")
 
 
 def _device() -> Iterator[Finding]:
-    from npu_backend import _library
-
-    folder = _library.library_path().parent
+    folder = _backend_library().library_path().parent
     for name in ("libnpu_runtime.so", "libnpu_backend.so"):
         yield _file(name, folder / name)
     yield _works("device npu", lambda: f"{_count_devices()} devices, {_soc()}")

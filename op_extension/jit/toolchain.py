@@ -11,8 +11,6 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-import npu_backend
-from op_extension import _runtime
 from op_extension._load import include_path
 from op_extension.errors import CompileError
 
@@ -53,6 +51,8 @@ def find_compiler() -> Compiler:
 
 def runtime_library() -> Path:
     """Path of the library that kernels are linked to."""
+    import npu_backend  # not above: the doctor finds the compiler where the device does not load
+
     return Path(npu_backend.__file__).absolute().parent / "lib" / "libnpu_runtime.so"
 
 
@@ -72,6 +72,8 @@ def kernel_flags(core: str) -> tuple[str, ...]:
 
 def isa_level() -> str:
     """The instruction set level that kernels are compiled for: NPU_ISA_LEVEL, or the best of the machine."""
+    from op_extension import _runtime
+
     best = _runtime.isa_level()
     asked = os.environ.get("NPU_ISA_LEVEL")
     if not asked:
