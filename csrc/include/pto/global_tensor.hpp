@@ -67,6 +67,12 @@ struct Stride : detail::Dims5<N1, N2, N3, N4, N5> {
   using detail::Dims5<N1, N2, N3, N4, N5>::Dims5;
 };
 
+// Shape(1, 1, 1, rows, cols) names no constants: all five are given at run time.
+template <class... Values>
+Shape(Values...) -> Shape<>;
+template <class... Values>
+Stride(Values...) -> Stride<>;
+
 namespace detail {
 
 /// number, or DYNAMIC where one of the sizes it is made of is.
