@@ -44,8 +44,8 @@ class MemoryMap:
     """Tiles by address, and the use of each space.
 
     Attributes:
-        tiles: a numpy structured array, a row for each different place: kernel, core, space, address and bytes (in bytes),
-            kind, dtype, rows, columns, line (of the TASSIGN), times (over all blocks).
+        tiles: a numpy structured array, a row for each different place: kernel, core, space, address and bytes (in
+            bytes), kind, dtype, rows, columns, line (of the TASSIGN), times (over all blocks).
         spaces: :class:`SpaceUse` by name of the space ("UB", "L1", "L0A", "L0B", "L0C", "BT", "FB"), those in use.
     """
 

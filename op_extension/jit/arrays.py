@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 _BFLOAT16 = 5  # NPU_TYPE_BFLOAT16
 
 
-def launch(
-    kernel: Kernel, run: Callable[..., bool], block_dim: int, stream: int, args: tuple[Any, ...]
-) -> None:
+def launch(kernel: Kernel, run: Callable[..., bool], block_dim: int, stream: int, args: tuple[Any, ...]) -> None:
     """Runs a kernel to its end with arrays replaced by tensors on the device of the other arguments.
 
     Raises:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The folder of compiled kernels. Several processes may use it at once.
 
-    kernels/<key>.json         what was compiled, its dependencies, the digest of the library
-    kernels/<key>-<digest>.so  the library; never changed once it has its name
-    headers/<key>/             precompiled headers
-    locks/, work/
+kernels/<key>.json         what was compiled, its dependencies, the digest of the library
+kernels/<key>-<digest>.so  the library; never changed once it has its name
+headers/<key>/             precompiled headers
+locks/, work/
 """
 
 from __future__ import annotations

@@ -65,11 +65,12 @@ def compare(
         reference: what is expected, or a function that returns it when it is called with copies of args: one tensor or
             array, or a sequence of them.
         *args: arguments of the kernel.
-        outputs: which arguments are compared; the last tensors or arrays among args, as many as the reference has, when
-            None.
+        outputs: which arguments are compared; None: the last tensors or arrays among args, as many as the reference
+            has.
         tile: rows and columns of a tile of the kernel; then the place also comes as tile (row, column of tiles), row and
             column within the tile. A tensor counts as a matrix with its last dimension as columns.
-        rtol, atol: as in :func:`torch.isclose`.
+        rtol: as in :func:`torch.isclose`.
+        atol: as in :func:`torch.isclose`.
         max_ulp: distance that is accepted, in units of the last place of the output's dtype.
 
     Returns:

@@ -92,9 +92,7 @@ def _build(cache: Cache, key: str, compiler: Compiler, request: Request, core: s
         return cache.store(key, built, dependencies, about)
 
 
-def _compile(
-    cache: Cache, compiler: Compiler, request: Request, core: str, made: preludes.Prelude, work: Path
-) -> None:
+def _compile(cache: Cache, compiler: Compiler, request: Request, core: str, made: preludes.Prelude, work: Path) -> None:
     unit = work / "unit.cpp"
     escaped = str(request.source).replace("\\", "\\\\").replace('"', '\\"')
     unit.write_text(_UNIT.format(source=escaped, entry=request.entry, defines=request.define_lines()))
@@ -102,12 +100,11 @@ def _compile(
     command = [*shared, "-include", str(made.header), *request.own_flags(), f"-ffile-prefix-map={work}=."]
     command += ["-MMD", "-MF", str(work / "unit.d"), "-c", str(unit), "-o", str(work / "in.o")]
     done = run(command)
-    if done.returncode:
-        if ".gch" in done.stderr:  # a precompiled header that was cut or overwritten
-            preludes.discard(cache, made)
-            fresh = preludes.prelude(cache, compiler, core, request.standard)
-            command[command.index(str(made.header))] = str(fresh.header)
-            done = run(command)
+    if done.returncode and ".gch" in done.stderr:  # a precompiled header that was cut or overwritten
+        preludes.discard(cache, made)
+        fresh = preludes.prelude(cache, compiler, core, request.standard)
+        command[command.index(str(made.header))] = str(fresh.header)
+        done = run(command)
     if done.returncode:
         foreign = (include_path(), str(work), str(made.header.parent), "/usr/include", "/usr/lib")
         raise compile_error(done.stderr, shlex.join(command), foreign, request.entry, request.source, core)

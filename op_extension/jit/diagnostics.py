@@ -70,7 +70,9 @@ def link_error(output: str, command: str, source: Path) -> CompileError:
     return CompileError(message, source, None, output, command)
 
 
-def compile_error(output: str, command: str, foreign: Iterable[str], entry: str, source: Path, core: str) -> CompileError:
+def compile_error(
+    output: str, command: str, foreign: Iterable[str], entry: str, source: Path, core: str
+) -> CompileError:
     """The exception for what the compiler wrote.
 
     Args:
@@ -90,7 +92,7 @@ def compile_error(output: str, command: str, foreign: Iterable[str], entry: str,
     sentence = text["message"] if text else ""
     if lines[error].path == "<entry>":
         message = (
-            f"{source}: expected a kernel {entry} (extern \"C\" __global__ AICORE void {entry}(...)) in the {core} pass, "
+            f'{source}: expected a kernel {entry} (extern "C" __global__ AICORE void {entry}(...)) in the {core} pass, '
             f"got: {sentence}; core= in kernel.load says which passes there are"
         )
         return CompileError(message, source, None, output, command)

@@ -46,7 +46,9 @@ def find_compiler() -> Compiler:
             "op_extension.kernel: expected a C++ compiler (the command in the environment variable CXX, else g++), "
             f"got no program {words[0]}; install one, for instance with: apt-get install g++"
         )
-    return Compiler(tuple(words), "; ".join([shlex.join(words), *(_identity(program) for program in programs if program)]))
+    return Compiler(
+        tuple(words), "; ".join([shlex.join(words), *(_identity(program) for program in programs if program)])
+    )
 
 
 def runtime_library() -> Path:

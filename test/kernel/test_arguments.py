@@ -125,7 +125,9 @@ class TensorTest(KernelTest):
 
     def test_names_several_devices(self):
         x, y = torch.zeros(4, device="npu"), torch.zeros(4)
-        self.refuse(ValueError, r"argument 1 .*expected a tensor on npu:0 \(as the first one\), got one on cpu", x, y, x, 4)
+        self.refuse(
+            ValueError, r"argument 1 .*expected a tensor on npu:0 \(as the first one\), got one on cpu", x, y, x, 4
+        )
         other = torch.zeros(4, device="npu:1")
         self.refuse(ValueError, "expected a tensor on cpu .*got one on npu:1", y, y, other, 4)
         self.refuse(ValueError, "expected a tensor on npu or cpu, got one on another", y.to("meta"), y, y, 4)

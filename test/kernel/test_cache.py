@@ -79,7 +79,13 @@ print(x.item())
 
     def test_compiles_again_for_other_flags(self):
         self.value()
-        for options in ({"defines": ["A=1"]}, {"defines": ["A=2"]}, {"std": "c++20"}, {"flags": ["-O1"]}, {"core": "cube"}):
+        for options in (
+            {"defines": ["A=1"]},
+            {"defines": ["A=2"]},
+            {"std": "c++20"},
+            {"flags": ["-O1"]},
+            {"core": "cube"},
+        ):
             self.assertEqual(self.value(**options), (1, 1), options)
             self.assertEqual(self.value(**options), (1, 0), options)
 
@@ -139,9 +145,9 @@ print(x.item())
             os.chown(library, 4711, -1)
             self.assert_rebuilt_with_a_warning("a file .*so of user 4711")
         else:
-            with mock.patch("op_extension.jit.cache.os.geteuid", return_value=4711):
-                with self.assertWarnsRegex(RuntimeWarning, f"a file .* of user {os.getuid()}"):
-                    self.value()
+            other_user = mock.patch("op_extension.jit.cache.os.geteuid", return_value=4711)
+            with other_user, self.assertWarnsRegex(RuntimeWarning, f"a file .* of user {os.getuid()}"):
+                self.value()
 
     def test_damaged_precompiled_headers_are_made_again(self):
         self.value()
@@ -169,9 +175,9 @@ print(x.item())
     def test_a_folder_that_cannot_be_written_is_named_and_replaced(self):
         file = self.folder() / "file"
         file.write_text("")
-        with mock.patch.dict(os.environ, {"NPU_CACHE_DIR": str(file / "below")}):
-            with self.assertWarnsRegex(RuntimeWarning, "expected a folder to write to in .*file/below"):
-                cache = Cache()
+        below = mock.patch.dict(os.environ, {"NPU_CACHE_DIR": str(file / "below")})
+        with below, self.assertWarnsRegex(RuntimeWarning, "expected a folder to write to in .*file/below"):
+            cache = Cache()
         self.addCleanup(shutil.rmtree, cache.root)
         self.assertTrue(cache.root.is_dir())
 

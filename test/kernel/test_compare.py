@@ -31,7 +31,9 @@ class CompareTest(KernelTest):
         want[19, 0] = 0
         found = self.compare(want, tile=(8, 16))
         self.assertFalse(found)
-        self.assertEqual((found.differing, found.index, found.tile, found.row, found.column), (2, (13, 17), (1, 1), 5, 1))
+        self.assertEqual(
+            (found.differing, found.index, found.tile, found.row, found.column), (2, (13, 17), (1, 1), 5, 1)
+        )
         self.assertEqual((found.got, found.ulp), (2 * (13 * 30 + 17), 1))
         self.assertRegex(
             str(found),

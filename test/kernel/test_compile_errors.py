@@ -31,7 +31,10 @@ class CompileErrorTest(KernelTest):
     def test_shows_the_line_of_a_mistake(self):
         code = "undeclared(x);"
         self.assert_shows(
-            PROLOGUE + f'extern "C" __global__ AICORE void k(__gm__ float* x) {{\n  {code}\n}}\n', 4, code, "not declared"
+            PROLOGUE + f'extern "C" __global__ AICORE void k(__gm__ float* x) {{\n  {code}\n}}\n',
+            4,
+            code,
+            "not declared",
         )
 
     def test_shows_the_line_that_uses_a_header_which_refuses_it(self):
@@ -79,7 +82,9 @@ class CompilerTest(KernelTest):
         source = self.source('extern "C" void k() {}')
         for variables in ({"CXX": "no-such-compiler -O3"}, {"CXX": "", "PATH": str(source.parent)}):
             with self.subTest(variables), mock.patch.dict(os.environ, variables):
-                with self.assertRaisesRegex(CompileError, r"expected a C\+\+ compiler .*got no program .*apt-get") as caught:
+                with self.assertRaisesRegex(
+                    CompileError, r"expected a C\+\+ compiler .*got no program .*apt-get"
+                ) as caught:
                     op_extension.kernel.load(source, entry="k").compile()
                 self.assertEqual(len(str(caught.exception).splitlines()), 1)
 
@@ -94,9 +99,9 @@ class CompilerTest(KernelTest):
 
     def test_names_a_level_that_the_machine_lacks(self):
         source = self.source('extern "C" void k() {}')
-        with mock.patch.dict(os.environ, {"NPU_ISA_LEVEL": "x86-64-v9"}):
-            with self.assertRaisesRegex(ValueError, "NPU_ISA_LEVEL: expected .*on this machine, got x86-64-v9"):
-                op_extension.kernel.load(source, entry="k").compile()
+        sentence = "NPU_ISA_LEVEL: expected .*on this machine, got x86-64-v9"
+        with mock.patch.dict(os.environ, {"NPU_ISA_LEVEL": "x86-64-v9"}), self.assertRaisesRegex(ValueError, sentence):
+            op_extension.kernel.load(source, entry="k").compile()
 
 
 if __name__ == "__main__":

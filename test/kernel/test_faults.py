@@ -65,10 +65,14 @@ class FaultTest(KernelTest):
         load("faults.cpp", "float64", float64=True)[1]()
 
     def test_tile_without_address(self):
-        self.assert_faults_at_once("no_address", "TADD: expected dst .*with an address from TASSIGN, got a Vec float tile")
+        self.assert_faults_at_once(
+            "no_address", "TADD: expected dst .*with an address from TASSIGN, got a Vec float tile"
+        )
 
     def test_tile_of_another_core(self):
-        self.assert_faults_at_once("other_core", "TASSIGN: expected a core with L1 for the Mat float .*, got a vector core")
+        self.assert_faults_at_once(
+            "other_core", "TASSIGN: expected a core with L1 for the Mat float .*, got a vector core"
+        )
 
     def test_global_shape_that_is_not_the_valid_region(self):
         self.assert_faults(
@@ -95,11 +99,17 @@ class FaultTest(KernelTest):
         )
 
     def test_event_that_is_not_there(self):
-        self.assert_faults_at_once("unknown_event", "set_flag: expected .*event id from 0 to 7, got pipe 1, pipe 5, id 8")
+        self.assert_faults_at_once(
+            "unknown_event", "set_flag: expected .*event id from 0 to 7, got pipe 1, pipe 5, id 8"
+        )
 
     def test_deadlock_between_cores(self):
         self.assert_faults(
-            "cross_wait", "expected a core that can go on, got a deadlock", self.on_npu(torch.int32), file="mix.cpp", core="mix"
+            "cross_wait",
+            "expected a core that can go on, got a deadlock",
+            self.on_npu(torch.int32),
+            file="mix.cpp",
+            core="mix",
         )
 
     def test_spin_without_progress(self):
@@ -119,7 +129,9 @@ print(x.tolist())
 """
         done = run_python(code, NPU_SPIN_TIMEOUT_MS="300")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, "spin, block 0.*dcci: expected the memory that it polls to change, got no progress")
+        self.assertRegex(
+            done.stdout, "spin, block 0.*dcci: expected the memory that it polls to change, got no progress"
+        )
         self.assertIn("[7.0, 7.0, 7.0]", done.stdout)
 
     def test_level_off_does_not_look(self):

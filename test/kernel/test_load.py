@@ -50,7 +50,9 @@ class LoadTest(KernelTest):
             self.assertEqual(counts["TADD"].executions, 2)  # rows of 64
 
     def test_compiles_as_cxx20_too(self):
-        text = '#include <pto/pto-inst.hpp>\nextern "C" __global__ AICORE void k(__gm__ int64_t* x) { *x = __cplusplus; }'
+        text = (
+            '#include <pto/pto-inst.hpp>\nextern "C" __global__ AICORE void k(__gm__ int64_t* x) { *x = __cplusplus; }'
+        )
         source = self.source(text)
         for standard, want in (("c++17", 201703), ("c++20", 202002)):
             x = torch.zeros(1, dtype=torch.int64)
@@ -182,7 +184,9 @@ class NumpyTest(KernelTest):
 
     def test_refuses_other_objects(self):
         k = load("add.cpp", "add_float")
-        with self.assertRaisesRegex(TypeError, r"argument 1 \(const float\*\): expected a tensor, an array or None, got int"):
+        with self.assertRaisesRegex(
+            TypeError, r"argument 1 \(const float\*\): expected a tensor, an array or None, got int"
+        ):
             k[1](np.zeros(4, np.float32), 5, np.zeros(4, np.float32), 4)
 
 

@@ -34,43 +34,41 @@ NPU_ONE_BODY(NPU_RAISES void RaiseAssign(const npu::Core& core, const char* op,
       "address " + std::to_string(address) + ", end " + std::to_string(address + bytes));
 }
 
-NPU_ONE_BODY(void ReportPlacement(const npu::Core& core, const TileFacts& tile, uint64_t bytes)) {
+/// Where a tile lies that gets address; its first bytes lie within its space.
+NPU_ONE_BODY(std::byte* Place(const char* op, const TileFacts& tile, uint64_t address,
+                              uint64_t bytes)) {
+  npu::Core& core = npu::RunningCore(op);
   const npu::Space space = SpaceOf(tile.loc);
-  const auto* base = core.scratchpad[static_cast<int>(space)];
-  const auto address = static_cast<uint64_t>(static_cast<const std::byte*>(tile.data) - base);
-  core.observer->OnPlacement(core, {KindName(tile.loc), tile.dtype, tile.rows, tile.cols, space,
-                                    address, bytes, __builtin_return_address(0)});
+  const uint64_t capacity = core.arch->capacity[static_cast<int>(space)];
+  std::byte* base = core.scratchpad[static_cast<int>(space)];
+  // What data() of another tile gave is an address too.
+  const uint64_t offset = address - reinterpret_cast<uintptr_t>(base);
+  if (base != nullptr && offset < capacity) address = offset;
+  const bool fits =
+      bytes <= capacity && address <= capacity - bytes && address % npu::kTileAlignment == 0;
+  if (base == nullptr || bytes > capacity || (!fits && core.check_limits)) {
+    RaiseAssign(core, op, tile, bytes, address);
+  }
+  // With checks off an address wraps, as the chip's address bits do, but the tile stays within the
+  // space.
+  if (!fits) address = std::min(address % capacity, capacity - bytes);
+  if (core.observer != nullptr) {
+    core.observer->OnPlacement(core, {KindName(tile.loc), tile.dtype, tile.rows, tile.cols, space,
+                                      address, bytes, __builtin_return_address(0)});
+  }
+  return base + address;
 }
 
 template <class TileT>
 inline constexpr uint64_t kTileBytes =
     static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType);
 
-/// Gives tile an address of which the first bytes lie within its space.
 template <class TileT>
 [[gnu::always_inline]] inline void PlaceTile(const char* op, TileT& tile, uint64_t address,
                                              uint64_t bytes) {
-  using T = typename TileT::DType;
-  npu::Core& core = npu::RunningCore(op);
-  constexpr auto kSpace = static_cast<int>(SpaceOf(TileT::Loc));
-  const uint64_t capacity = core.arch->capacity[kSpace];
-  std::byte* base = core.scratchpad[kSpace];
-  // What data() of another tile gave is an address too.
-  const uint64_t offset = address - reinterpret_cast<uintptr_t>(base);
-  if (base != nullptr && offset < capacity) address = offset;
-  const bool fits =
-      bytes <= capacity && address <= capacity - bytes && address % npu::kTileAlignment == 0;
-  if (__builtin_expect(base == nullptr || bytes > capacity || (!fits && core.check_limits), 0)) {
-    RaiseAssign(core, op, TileFacts(tile), bytes, address);
-  }
-  // With checks off an address wraps, as the chip's address bits do, but the tile stays within the
-  // space.
-  tile.data() = reinterpret_cast<T*>(
-      base + (fits ? address : std::min(address % capacity, capacity - bytes)));
-  if (__builtin_expect(core.observer != nullptr, 0)) {
-    ReportPlacement(core, TileFacts(tile), bytes);
-    npu::KeepCallSite();
-  }
+  tile.data() =
+      reinterpret_cast<typename TileT::DType*>(Place(op, TileFacts(tile), address, bytes));
+  npu::KeepCallSite();
 }
 
 template <class TileT>
