@@ -99,7 +99,7 @@ def _address_of(stream: Stream) -> int:
     if isinstance(stream, torch.Stream):
         if stream.device.type != "npu":
             raise ValueError(f"kernel[block_dim, stream]: expected a stream of npu, got one of {stream.device}")
-        return int(stream.native_handle)
+        return int(getattr(stream, "native_handle"))  # noqa: B009  (missing in the stubs of torch)
     raise TypeError(f"kernel[block_dim, stream]: expected a torch.Stream or None, got {stream!r}")
 
 
@@ -140,8 +140,8 @@ class Kernel:
                 with ThreadPoolExecutor(len(passes)) as pool:
                     built = list(pool.map(lambda core: compiler.library(self._request, core), passes))
             self._libraries = dict(zip(passes, built, strict=True))
-            paths = [str(self._libraries.get(core, "")) for core in ("vector", "cube")]
-            self._native = _runtime.Kernel(self.name, *paths, self._strided)
+            vector, cube = (str(self._libraries.get(core, "")) for core in ("vector", "cube"))
+            self._native = _runtime.Kernel(self.name, vector, cube, self._strided)
         return self._native
 
     @property
@@ -159,7 +159,7 @@ class Kernel:
         """The kernel with a number of blocks, and the current or another stream."""
         block_dim, stream = launch if isinstance(launch, tuple) and len(launch) == 2 else (launch, None)
         try:
-            blocks = block_dim.__index__()  # type: ignore[union-attr]
+            blocks = block_dim.__index__()
         except AttributeError:
             raise TypeError(
                 f"{self.name}: expected kernel[block_dim] or kernel[block_dim, stream], got kernel[{launch!r}]"

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+
+from op_extension import _runtime
+from op_extension.placements import recording
+from op_extension.source_lines import call_sites
 
 if TYPE_CHECKING:
     from op_extension.kernel import Launcher
@@ -15,7 +20,8 @@ if TYPE_CHECKING:
 _INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True)
+class Comparison:
     """What :func:`compare` found. It is true when nothing differs, and its text is the sentence."""
 
     equal: bool
@@ -23,6 +29,7 @@ class Comparison(NamedTuple):
     argument: int
     index: tuple[int, ...]
     tile: tuple[int, int] | None
+    store: str
     row: int
     column: int
     got: float
@@ -37,7 +44,8 @@ class Comparison(NamedTuple):
         """One sentence."""
         if self.equal:
             return "no element differs"
-        place = f"tile {self.tile}, row {self.row}, column {self.column}, " if self.tile is not None else ""
+        tile = f"tile {self.tile}" if self.tile is not None else self.store
+        place = f"{tile}, row {self.row}, column {self.column}, " if tile else ""
         distance = "" if self.ulp is None else f", {self.ulp} ulp apart"
         return (
             f"argument {self.argument}: first of {self.differing} differing elements at {place}index {self.index}: "
@@ -45,7 +53,7 @@ class Comparison(NamedTuple):
         )
 
 
-_EQUAL = Comparison(True, 0, -1, (), None, -1, -1, 0.0, 0.0, None)
+_EQUAL = Comparison(True, 0, -1, (), None, "", -1, -1, 0.0, 0.0, None)
 
 
 def compare(
@@ -67,8 +75,9 @@ def compare(
         *args: arguments of the kernel.
         outputs: which arguments are compared; None: the last tensors or arrays among args, as many as the reference
             has.
-        tile: rows and columns of a tile of the kernel; then the place also comes as tile (row, column of tiles), row and
-            column within the tile. A tensor counts as a matrix with its last dimension as columns.
+        tile: rows and columns of the parts that the output, as a matrix with its last dimension as columns, is cut
+            into: the place then comes as part (row, column of parts), row and column within it. None: the tile that
+            stored the element is named instead, and row and column are line and position in its store.
         rtol: as in :func:`torch.isclose`.
         atol: as in :func:`torch.isclose`.
         max_ulp: distance that is accepted, in units of the last place of the output's dtype.
@@ -84,7 +93,8 @@ def compare(
     if callable(reference):
         expected = reference(*(_copy(arg) for arg in args))
     wanted = list(expected) if isinstance(expected, (tuple, list)) else [expected]
-    launcher(*args)
+    with recording():
+        launcher(*args)
     tensors = [i for i, arg in enumerate(args) if isinstance(arg, (torch.Tensor, np.ndarray))]
     chosen = list(outputs) if outputs is not None else tensors[-len(wanted) :]
     if len(chosen) != len(wanted):
@@ -92,8 +102,23 @@ def compare(
     for index, want in zip(chosen, wanted, strict=True):
         found = _first_difference(index, _tensor(args[index]), _tensor(want), tile, rtol, atol, max_ulp)
         if not found.equal:
-            return found
+            return found if tile is not None else _with_store(found, args[index])
     return _EQUAL
+
+
+def _with_store(found: Comparison, output: Any) -> Comparison:
+    """found, with the store that wrote the element; an array has been copied and has none."""
+    if not isinstance(output, torch.Tensor) or not output.is_contiguous():
+        return found
+    flat = int(np.ravel_multi_index(found.index, output.shape)) if found.index else 0
+    address = output.data_ptr() + flat * output.element_size()
+    for block, sub_block, instruction, begin, rows, row_bytes, pitch, site in reversed(_runtime.memory_map_stores()):
+        row, column = divmod(address - begin, pitch) if rows > 1 and pitch > 0 else (0, address - begin)
+        if 0 <= row < rows and 0 <= column < row_bytes:
+            core = f", sub-block {sub_block}" if sub_block else ""
+            store = f"the tile stored by block {block}{core}, instruction {instruction} ({call_sites([site])[site]})"
+            return replace(found, store=store, row=row, column=column // output.element_size())
+    return replace(found, store="an element that no tile was stored to")
 
 
 def _copy(arg: Any) -> Any:
@@ -152,6 +177,7 @@ def _first_difference(
         argument=argument,
         index=tuple(int(i) for i in np.unravel_index(flat, got.shape)) if got.dim() else (),
         tile=where,
+        store="",
         row=row,
         column=column,
         got=got.reshape(-1)[flat].item(),

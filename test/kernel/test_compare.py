@@ -41,6 +41,17 @@ class CompareTest(KernelTest):
             r"expected 814.0\d*, got 814.0, 1 ulp apart",
         )
 
+    def test_names_the_store_of_the_tile(self):
+        want = 2 * self.x
+        want[9, 10] = 0  # element 280, in the second row of 256: of block 1
+        found = self.compare(want)
+        self.assertEqual((found.row, found.column), (0, 280 - 256))
+        self.assertRegex(
+            str(found), r"at the tile stored by block 1, instruction \d+ \(.*(add\.cpp:\d+|\.so\+0x\w+)\), row 0"
+        )
+        unwritten = compare(self.k[1], want, self.x, self.x, torch.zeros(20, 30), 30)
+        self.assertIn("an element that no tile was stored to", str(unwritten))
+
     def test_takes_npu_tensors_and_arrays(self):
         z = torch.empty(600, device="npu")
         x = self.x.reshape(-1).npu()
