@@ -28,11 +28,15 @@ function(npu_add_kernel target source)
   get_filename_component(stem ${source} NAME_WE)
   if(NOT ARG_ENTRIES)
     file(STRINGS ${path} ARG_ENTRIES REGEX "^extern \"C\" __global__ AICORE void [A-Za-z0-9_]+\\(")
-    list(TRANSFORM ARG_ENTRIES REPLACE "^extern \"C\" __global__ AICORE void ([A-Za-z0-9_]+)\\(.*" "\\1")
+    list(TRANSFORM ARG_ENTRIES REPLACE "^extern \"C\" __global__ AICORE void ([A-Za-z0-9_]+)\\(.*"
+                                       "\\1")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
   endif()
   if(NOT ARG_ENTRIES)
-    message(FATAL_ERROR "npu_add_kernel: expected a line 'extern \"C\" __global__ AICORE void <name>(' in ${source}, got none")
+    message(
+      FATAL_ERROR
+        "npu_add_kernel: expected a line 'extern \"C\" __global__ AICORE void <name>(' in ${source}, got none"
+    )
   endif()
   set(passes_vector vector)
   set(passes_cube cube)
@@ -44,28 +48,33 @@ function(npu_add_kernel target source)
     message(FATAL_ERROR "npu_add_kernel: expected CORE vector, cube or mix, got ${ARG_CORE}")
   endif()
 
-  set(table "// Made by npu_add_kernel from ${stem}.\n#include \"npu/kernel.h\"\n\nextern \"C\" {\n")
+  set(table
+      "// Made by npu_add_kernel from ${stem}.\n#include \"npu/kernel.h\"\n\nextern \"C\" {\n")
   foreach(pass ${passes_${ARG_CORE}})
     set(renames "")
     set(exports "")
     foreach(name ${ARG_ENTRIES})
       string(APPEND renames "#define ${name} ${name}__${pass}\n")
-      string(APPEND exports
-        "extern \"C\" const npuKernelPass ${name}__${pass}_pass;\n"
-        "const npuKernelPass ${name}__${pass}_pass = npu::Entry<&${name}__${pass}>::kPass;\n")
+      string(APPEND exports "extern \"C\" const npuKernelPass ${name}__${pass}_pass;\n"
+             "const npuKernelPass ${name}__${pass}_pass = npu::Entry<&${name}__${pass}>::kPass;\n")
       string(APPEND table "extern const npuKernelPass ${name}__${pass}_pass;\n")
     endforeach()
     set(unit ${CMAKE_CURRENT_BINARY_DIR}/${target}_${stem}_${pass}.cpp)
-    file(CONFIGURE OUTPUT ${unit} CONTENT
-"// Made by npu_add_kernel from ${stem}.
+    file(
+      CONFIGURE
+      OUTPUT
+      ${unit}
+      CONTENT
+      "// Made by npu_add_kernel from ${stem}.
 #include \"npu/entry.hpp\"
 
 ${renames}#include \"${path}\"
-${exports}" @ONLY)
+${exports}"
+      @ONLY)
     target_sources(${target} PRIVATE ${unit})
-    set_source_files_properties(${unit} PROPERTIES
-      COMPILE_OPTIONS "${NPU_KERNEL_OPTIONS};${NPU_PASS_OPTIONS_${pass}}"
-      OBJECT_DEPENDS ${path})
+    set_source_files_properties(
+      ${unit} PROPERTIES COMPILE_OPTIONS "${NPU_KERNEL_OPTIONS};${NPU_PASS_OPTIONS_${pass}}"
+                         OBJECT_DEPENDS ${path})
   endforeach()
   foreach(name ${ARG_ENTRIES})
     foreach(pass vector cube)
@@ -76,12 +85,11 @@ ${exports}" @ONLY)
       endif()
     endforeach()
     string(APPEND table
-      "extern const __attribute__((visibility(\"default\"))) npuKernel npu_kernel_${name};\n"
-      "const npuKernel npu_kernel_${name} = {\"${name}\", ${vector}, ${cube}};\n")
+           "extern const __attribute__((visibility(\"default\"))) npuKernel npu_kernel_${name};\n"
+           "const npuKernel npu_kernel_${name} = {\"${name}\", ${vector}, ${cube}};\n")
   endforeach()
   set(unit ${CMAKE_CURRENT_BINARY_DIR}/${target}_${stem}_table.cpp)
   file(CONFIGURE OUTPUT ${unit} CONTENT "${table}}\n" @ONLY)
   target_sources(${target} PRIVATE ${unit})
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/csrc/include/compat/device)
 endfunction()
-

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The emulated device behind a C11 interface: devices, memory, streams, events, launches. No framework in it.
+ * The emulated device behind a C11 interface: devices, memory, streams, events, launches. No
+ * framework in it.
  *
- * Every function returns NPU_SUCCESS or an error whose sentence npuGetLastErrorMessage gives; none throws, aborts or
- * hangs. Work on a stream runs in order. It is queued and runs when somebody waits for it (in the waiting thread), or in
- * the background once npuStreamQuery or npuEventQuery has found it pending. A fault of a kernel is stored on its
- * stream and returned, once, by the next call that waits for that stream; work queued behind the fault is dropped,
- * events excepted.
+ * Every function returns NPU_SUCCESS or an error whose sentence npuGetLastErrorMessage gives; none
+ * throws, aborts or hangs. Work on a stream runs in order. It is queued and runs when somebody
+ * waits for it (in the waiting thread), or in the background once npuStreamQuery or npuEventQuery
+ * has found it pending. A fault of a kernel is stored on its stream and returned, once, by the next
+ * call that waits for that stream; work queued behind the fault is dropped, events excepted.
  */
 #pragma once
 
@@ -32,8 +33,9 @@ typedef enum npuError {
   NPU_ERROR_NOT_READY = 3,    /* from a query: work is pending */
   NPU_ERROR_KERNEL_FAULT = 4, /* a kernel broke a rule; the message tells which */
   NPU_ERROR_DEADLOCK = 5,     /* every core waits, or one polls without progress */
-  NPU_ERROR_INTERRUPTED = 6,  /* the interrupt callback asked to stop; queued work of the stream is dropped */
-  NPU_ERROR_FORKED = 7        /* this process was forked after the device was used */
+  NPU_ERROR_INTERRUPTED =
+      6, /* the interrupt callback asked to stop; queued work of the stream is dropped */
+  NPU_ERROR_FORKED = 7 /* this process was forked after the device was used */
 } npuError_t;
 
 typedef struct npuStream* npuStream_t;
@@ -42,30 +44,39 @@ typedef struct npuEvent* npuEvent_t;
 /** Message of this thread's last failed call; valid until its next call. */
 NPU_API const char* npuGetLastErrorMessage(void);
 
-/* --- devices ------------------------------------------------------------------------------------------------- */
+/* --- devices
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /** Number of devices: NPU_DEVICE_COUNT, 2 when unset. */
 NPU_API npuError_t npuGetDeviceCount(int* count);
 /** Makes device the current one of this thread. */
 NPU_API npuError_t npuSetDevice(int device);
 NPU_API npuError_t npuGetDevice(int* device);
-/** Name of the emulated system on chip: NPU_SOC, Ascend910B1 when unset. Valid for the life of the process. */
+/** Name of the emulated system on chip: NPU_SOC, Ascend910B1 when unset. Valid for the life of the
+ * process. */
 NPU_API npuError_t npuGetSocName(const char** name);
 /** Cores of the emulated system on chip. */
 NPU_API npuError_t npuGetCoreCount(int* cube_cores, int* vector_cores);
 /** Waits for all streams of the current device. */
 NPU_API npuError_t npuDeviceSynchronize(void);
 
-/* --- memory -------------------------------------------------------------------------------------------------- */
+/* --- memory
+ * --------------------------------------------------------------------------------------------------
+ */
 
-/** Allocates bytes on the current device, 64-byte aligned; from 2 MiB up 2 MiB aligned with huge pages advised. */
+/** Allocates bytes on the current device, 64-byte aligned; from 2 MiB up 2 MiB aligned with huge
+ * pages advised. */
 NPU_API npuError_t npuMalloc(void** pointer, size_t bytes);
 /** Frees pointer (or NULL). The caller sees to it that no queued work uses it. */
 NPU_API npuError_t npuFree(void* pointer);
-/** Free and total bytes of the current device: 64 GiB less what is allocated, bounded by the memory of the host. */
+/** Free and total bytes of the current device: 64 GiB less what is allocated, bounded by the memory
+ * of the host. */
 NPU_API npuError_t npuMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
-/* --- streams ------------------------------------------------------------------------------------------------- */
+/* --- streams
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /** Creates a stream on the current device. */
 NPU_API npuError_t npuStreamCreate(npuStream_t* stream);
@@ -81,7 +92,9 @@ NPU_API npuError_t npuStreamQuery(npuStream_t stream);
 /** Work queued on stream after this call starts when event (as recorded by now) has happened. */
 NPU_API npuError_t npuStreamWaitEvent(npuStream_t stream, npuEvent_t event);
 
-/* --- events -------------------------------------------------------------------------------------------------- */
+/* --- events
+ * --------------------------------------------------------------------------------------------------
+ */
 
 NPU_API npuError_t npuEventCreate(npuEvent_t* event);
 NPU_API npuError_t npuEventDestroy(npuEvent_t event);
@@ -93,7 +106,9 @@ NPU_API npuError_t npuEventSynchronize(npuEvent_t event);
 /** Milliseconds from start to end; both must have been recorded and have happened. */
 NPU_API npuError_t npuEventElapsedTime(float* milliseconds, npuEvent_t start, npuEvent_t end);
 
-/* --- launches ------------------------------------------------------------------------------------------------ */
+/* --- launches
+ * ------------------------------------------------------------------------------------------------
+ */
 
 /** Launch flag: the kernel computes in float64, which no Ascend vector core does. */
 #define NPU_LAUNCH_FLOAT64 1u
@@ -111,38 +126,46 @@ typedef struct npuLaunchConfig {
   const void* args;   /* copied */
   size_t args_bytes;
   npuStream_t stream;
-  void (*release)(void* owner); /* called once when the work has run or was dropped, also when the launch is refused */
+  void (*release)(void* owner); /* called once when the work has run or was dropped, also when the
+                                   launch is refused */
   void* owner;                  /* what keeps the memory alive that the kernel uses */
-  const npuMemoryRange* ranges; /* copied: memory that the kernel may use, beside that of npuMalloc. A transfer that
-                                   starts in known memory must end there; one that starts elsewhere is not checked */
+  const npuMemoryRange*
+      ranges; /* copied: memory that the kernel may use, beside that of npuMalloc. A transfer that
+                 starts in known memory must end there; one that starts elsewhere is not checked */
   size_t range_count;
 } npuLaunchConfig;
 
 /** Enqueues block_dim runs of kernel on stream; returns before they finish. */
-NPU_API npuError_t npuLaunchKernel(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t args_bytes,
-                                   npuStream_t stream);
+NPU_API npuError_t npuLaunchKernel(npuKernel_t kernel, uint32_t block_dim, const void* args,
+                                   size_t args_bytes, npuStream_t stream);
 /** The same with all options. */
 NPU_API npuError_t npuLaunchKernelWithConfig(const npuLaunchConfig* config);
 /** Enqueues function(argument) on stream. It must not call functions of this file that wait. */
-NPU_API npuError_t npuLaunchHostFunction(npuStream_t stream, void (*function)(void* argument), void* argument);
+NPU_API npuError_t npuLaunchHostFunction(npuStream_t stream, void (*function)(void* argument),
+                                         void* argument);
 
-/** Launches of the kernel named name that have run to their end since the process started; 0 for an unknown name. */
+/** Launches of the kernel named name that have run to their end since the process started; 0 for an
+ * unknown name. */
 NPU_API npuError_t npuGetLaunchCount(const char* name, uint64_t* launches);
-/** Transfers of kernels between tiles and memory that neither npuMalloc nor the launch had made known, since the process
- *  started: those were not checked. Launches count when they end. */
+/** Transfers of kernels between tiles and memory that neither npuMalloc nor the launch had made
+ * known, since the process started: those were not checked. Launches count when they end. */
 NPU_API npuError_t npuGetUnknownTransferCount(uint64_t* transfers);
 
-/* --- interrupts and counting ----------------------------------------------------------------------------------- */
+/* --- interrupts and counting
+ * ----------------------------------------------------------------------------------- */
 
-/** callback is polled by callers' threads that run or await work, each at most every 50 ms; non-zero stops the work,
- *  also when it runs in the background. It must not call functions of this file that wait. NULL: none. */
+/** callback is polled by callers' threads that run or await work, each at most every 50 ms;
+ * non-zero stops the work, also when it runs in the background. It must not call functions of this
+ * file that wait. NULL: none. */
 NPU_API npuError_t npuSetInterruptCallback(int (*callback)(void));
 
-/** Starts or stops counting executed instructions by name, in all launches of the process. Starting clears. */
+/** Starts or stops counting executed instructions by name, in all launches of the process. Starting
+ * clears. */
 NPU_API npuError_t npuInstructionCountStart(void);
 NPU_API npuError_t npuInstructionCountStop(void);
 /** What was counted for instruction name ("TADD"): executions, and elements over all of them. */
-NPU_API npuError_t npuInstructionCountGet(const char* name, uint64_t* executions, uint64_t* elements);
+NPU_API npuError_t npuInstructionCountGet(const char* name, uint64_t* executions,
+                                          uint64_t* elements);
 
 /** A tile that kernels placed on the chip. The strings are valid until the next start. */
 typedef struct npuPlacement {
@@ -153,7 +176,7 @@ typedef struct npuPlacement {
   const char* dtype; /* "half" */
   int rows;
   int cols;
-  uint64_t address;  /* bytes from the start of the space */
+  uint64_t address; /* bytes from the start of the space */
   uint64_t bytes;
   uint64_t capacity; /* of the space, in bytes */
   const void* call_site;
@@ -172,10 +195,12 @@ typedef struct npuStore {
   const void* call_site;
 } npuStore;
 
-/** Starts or stops recording the places of tiles, and stores, in all launches of the process. Starting clears. */
+/** Starts or stops recording the places of tiles, and stores, in all launches of the process.
+ * Starting clears. */
 NPU_API npuError_t npuMemoryMapStart(void);
 NPU_API npuError_t npuMemoryMapStop(void);
-/** Numbers of different placements and of stores; a store behind the first million is not recorded. */
+/** Numbers of different placements and of stores; a store behind the first million is not recorded.
+ */
 NPU_API npuError_t npuMemoryMapCount(size_t* placements, size_t* stores);
 NPU_API npuError_t npuMemoryMapPlacement(size_t index, npuPlacement* placement);
 NPU_API npuError_t npuMemoryMapStore(size_t index, npuStore* store);

@@ -37,7 +37,8 @@ typedef enum npuTypeKind {
 
 /** A parameter of a kernel. */
 typedef struct npuParameter {
-  const char* spelling; /* ends in "T = <type>]" (or "; ..."), the compiler's name of the type without pointer */
+  const char* spelling; /* ends in "T = <type>]" (or "; ..."), the compiler's name of the type
+                           without pointer */
   size_t offset;        /* in the args of a launch */
   uint32_t bytes;       /* of the value, or of what it points to; 0: void */
   npuTypeKind kind;     /* of the value, or of what it points to */

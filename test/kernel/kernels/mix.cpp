@@ -18,7 +18,8 @@ template <class T>
 #ifdef __DAV_CUBE__
   cells[0] = 100 + static_cast<T>(block_idx);
 #else
-  cells[1 + get_subblockid()] = 200 + 10 * static_cast<T>(get_subblockid()) + static_cast<T>(block_idx);
+  cells[1 + get_subblockid()] =
+      200 + 10 * static_cast<T>(get_subblockid()) + static_cast<T>(block_idx);
 #endif
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes its arguments to memory, each into a slot of eight bytes.
 #include <cstring>
-
 #include <pto/pto-inst.hpp>
 
 struct Pair {

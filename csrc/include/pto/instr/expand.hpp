@@ -6,8 +6,8 @@
 #include <string>
 #include <type_traits>
 
-#include "npu/simd_ops.hpp"
 #include "npu/simd_math.hpp"
+#include "npu/simd_ops.hpp"
 #include "pto/check.hpp"
 #include "pto/layout.hpp"
 

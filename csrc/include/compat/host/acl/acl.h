@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the vendor's runtime interface that programs with tile kernels use, over npu_runtime.h. Errors are the
-// numbers of npuError_t; aclGetRecentErrMsg gives the sentence.
+// The part of the vendor's runtime interface that programs with tile kernels use, over
+// npu_runtime.h. Errors are the numbers of npuError_t; aclGetRecentErrMsg gives the sentence.
 #pragma once
 
 #include <algorithm>
@@ -65,22 +65,34 @@ inline const char* aclrtGetSocName() {
 inline aclError aclrtCreateStream(aclrtStream* stream) {
   return npuStreamCreate(reinterpret_cast<npuStream_t*>(stream));
 }
-inline aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, uint32_t) { return aclrtCreateStream(stream); }
-inline aclError aclrtDestroyStream(aclrtStream stream) { return npuStreamDestroy(static_cast<npuStream_t>(stream)); }
-inline aclError aclrtSynchronizeStream(aclrtStream stream) {
-  return stream == nullptr ? npuDeviceSynchronize() : npuStreamSynchronize(static_cast<npuStream_t>(stream));
+inline aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, uint32_t) {
+  return aclrtCreateStream(stream);
 }
-inline aclError aclrtCreateEvent(aclrtEvent* event) { return npuEventCreate(reinterpret_cast<npuEvent_t*>(event)); }
-inline aclError aclrtDestroyEvent(aclrtEvent event) { return npuEventDestroy(static_cast<npuEvent_t>(event)); }
+inline aclError aclrtDestroyStream(aclrtStream stream) {
+  return npuStreamDestroy(static_cast<npuStream_t>(stream));
+}
+inline aclError aclrtSynchronizeStream(aclrtStream stream) {
+  return stream == nullptr ? npuDeviceSynchronize()
+                           : npuStreamSynchronize(static_cast<npuStream_t>(stream));
+}
+inline aclError aclrtCreateEvent(aclrtEvent* event) {
+  return npuEventCreate(reinterpret_cast<npuEvent_t*>(event));
+}
+inline aclError aclrtDestroyEvent(aclrtEvent event) {
+  return npuEventDestroy(static_cast<npuEvent_t>(event));
+}
 inline aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
   return npuEventRecord(static_cast<npuEvent_t>(event), static_cast<npuStream_t>(stream));
 }
-inline aclError aclrtSynchronizeEvent(aclrtEvent event) { return npuEventSynchronize(static_cast<npuEvent_t>(event)); }
+inline aclError aclrtSynchronizeEvent(aclrtEvent event) {
+  return npuEventSynchronize(static_cast<npuEvent_t>(event));
+}
 inline aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
   return npuStreamWaitEvent(static_cast<npuStream_t>(stream), static_cast<npuEvent_t>(event));
 }
 inline aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent start, aclrtEvent end) {
-  return npuEventElapsedTime(milliseconds, static_cast<npuEvent_t>(start), static_cast<npuEvent_t>(end));
+  return npuEventElapsedTime(milliseconds, static_cast<npuEvent_t>(start),
+                             static_cast<npuEvent_t>(end));
 }
 
 // --- memory ---
@@ -100,15 +112,17 @@ inline aclError aclrtFreeHost(void* pointer) {
   return ACL_SUCCESS;
 }
 
-/// Copies after all queued work of the current device has run. An error when count does not fit the destination.
-inline aclError aclrtMemcpy(void* to, size_t to_bytes, const void* from, size_t count, aclrtMemcpyKind) {
+/// Copies after all queued work of the current device has run. An error when count does not fit the
+/// destination.
+inline aclError aclrtMemcpy(void* to, size_t to_bytes, const void* from, size_t count,
+                            aclrtMemcpyKind) {
   if (count > to_bytes) return ACL_ERROR_INVALID_PARAM;
   if (const aclError error = npuDeviceSynchronize(); error != ACL_SUCCESS) return error;
   std::memcpy(to, from, count);
   return ACL_SUCCESS;
 }
-inline aclError aclrtMemcpyAsync(void* to, size_t to_bytes, const void* from, size_t count, aclrtMemcpyKind,
-                                 aclrtStream stream) {
+inline aclError aclrtMemcpyAsync(void* to, size_t to_bytes, const void* from, size_t count,
+                                 aclrtMemcpyKind, aclrtStream stream) {
   if (count > to_bytes) return ACL_ERROR_INVALID_PARAM;
   if (const aclError error = aclrtSynchronizeStream(stream); error != ACL_SUCCESS) return error;
   std::memcpy(to, from, count);

@@ -10,10 +10,12 @@
 
 namespace npu {
 
-/// Enqueues blocks runs of body, which calls a kernel of this compile pass, on stream (nullptr: the default stream).
+/// Enqueues blocks runs of body, which calls a kernel of this compile pass, on stream (nullptr: the
+/// default stream).
 template <class Body>
 npuError_t LaunchBody(const char* name, uint32_t blocks, void* stream, Body body) {
-  static const npuKernelPass kPass = {[](const void* args) { (**static_cast<Body* const*>(args))(); }, sizeof(Body*)};
+  static const npuKernelPass kPass = {
+      [](const void* args) { (**static_cast<Body* const*>(args))(); }, sizeof(Body*)};
 #if defined(__DAV_CUBE__) && !defined(__DAV_VEC__)
   static const npuKernel kKernel = {name, nullptr, &kPass};
 #else
