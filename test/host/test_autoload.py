@@ -2,11 +2,16 @@
 """What `import torch` does in an environment that has the package installed."""
 
 import shutil
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import npu_backend
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.host.python_process import PACKAGES, output_of, run_python
 
 PLUS_ONE = "print((torch.ones(2, device='npu') + 1).tolist())"

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
+import sys
 import threading
 import unittest
+from pathlib import Path
 
 import torch
 from torch.testing import assert_close
 
 import npu_backend
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.host.python_process import output_of
 
 

@@ -2,7 +2,9 @@
 import copy
 import io
 import pickle
+import sys
 import unittest
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -10,6 +12,10 @@ from torch.testing import assert_close
 from torch.utils.data import DataLoader, TensorDataset
 
 import npu_backend  # noqa: F401
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.host.python_process import output_of, run_python
 
 

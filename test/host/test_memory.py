@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 import gc
+import sys
 import unittest
+from pathlib import Path
 
 import torch
 
 import npu_backend  # noqa: F401
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.host.python_process import output_of
 
 MIB = 2**20

@@ -3,10 +3,15 @@
 
 import ctypes
 import struct
+import sys
 import unittest
+from pathlib import Path
 
 import numpy as np
 import torch
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from test.kernel.kernels_of_test import KernelTest, load
 

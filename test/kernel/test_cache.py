@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import sys
 import unittest
 import warnings
 from pathlib import Path
@@ -14,6 +15,10 @@ import torch
 import op_extension
 from op_extension.jit import compiler
 from op_extension.jit.cache import Cache
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.kernel.kernels_of_test import KernelTest, cache_folder, run_python, start_python
 
 TEXT = '#include "value.h"\nextern "C" void k(int* x) {{ *x = kValue + {}; }}\n'

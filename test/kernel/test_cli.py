@@ -8,10 +8,15 @@ import shutil
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 from unittest import mock
 
 from op_extension import cli
 from op_extension.jit.cache import Cache
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.kernel.kernels_of_test import ROOT, KernelTest
 
 

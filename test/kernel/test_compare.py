@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """kernel.compare: the place of the first difference."""
 
+import sys
 import unittest
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from op_extension.kernel import compare
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.kernel.kernels_of_test import KernelTest, load
 
 

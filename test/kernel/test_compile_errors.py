@@ -2,11 +2,17 @@
 """A kernel that does not compile: the exception shows the caller's own line first."""
 
 import os
+import sys
 import unittest
+from pathlib import Path
 from unittest import mock
 
 import op_extension
 from op_extension.errors import CompileError
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.kernel.kernels_of_test import KernelTest
 
 PROLOGUE = "#include <pto/pto-inst.hpp>\nusing namespace pto;\n"

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The faults of level limits, from Python: a RuntimeError with the rule and both values, and the process goes on."""
 
+import sys
 import unittest
+from pathlib import Path
 
 import torch
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from test.kernel.kernels_of_test import KERNELS, KernelTest, load, run_python
 

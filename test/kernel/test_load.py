@@ -2,12 +2,18 @@
 """kernel.load: kernels of every kind of core, on npu and cpu tensors and on numpy arrays."""
 
 import gc
+import sys
 import unittest
+from pathlib import Path
 
 import numpy as np
 import torch
 
 import op_extension
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.kernel.kernels_of_test import KernelTest, load
 
 

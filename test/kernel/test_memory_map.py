@@ -3,11 +3,17 @@
 
 import contextlib
 import io
+import sys
 import unittest
+from pathlib import Path
 
 import torch
 
 from op_extension.check import count_instructions, memory_map
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.kernel.kernels_of_test import KERNELS, KernelTest, load
 
 

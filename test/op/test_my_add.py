@@ -2,12 +2,18 @@
 """torch.ops.npu.my_add computes what torch.add computes."""
 
 import itertools
+import sys
 import unittest
+from pathlib import Path
 
 import torch
 from torch.testing import assert_close
 
 import op_extension
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.op.values import layouts, random_bits, random_values
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.float64)

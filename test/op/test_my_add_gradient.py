@@ -2,8 +2,10 @@
 """Gradients of torch.ops.npu.my_add, and how torch's transformations see the operator."""
 
 import itertools
+import sys
 import unittest
 import warnings
+from pathlib import Path
 
 import torch
 from torch.library import opcheck
@@ -11,6 +13,10 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import op_extension
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from test.op.values import random_values
 
 SHAPES = (

@@ -3,8 +3,13 @@
 
 import os
 import subprocess
+import sys
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from test.packaging.environment import ROOT
 

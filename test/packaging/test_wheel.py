@@ -6,10 +6,15 @@ import os
 import platform
 import re
 import subprocess
+import sys
 import sysconfig
 import unittest
 import zipfile
 from importlib.metadata import version
+from pathlib import Path
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from test.packaging.environment import ROOT, SITE_PACKAGES, scratch, wheel
 
