@@ -147,6 +147,13 @@ class MyAddTest(unittest.TestCase):
             with self.subTest(sentence), self.assertRaisesRegex(RuntimeError, sentence):
                 torch.ops.npu.my_add(x, y)
 
+    def test_names_an_operand_that_is_none(self) -> None:
+        one = torch.ones(2, device="npu")
+        with self.assertRaisesRegex(TypeError, "npu::my_add: expected a tensor as x, got None"):
+            torch.ops.npu.my_add(None, one)
+        with self.assertRaisesRegex(TypeError, "npu::my_add: expected a tensor as y, got None"):
+            torch.ops.npu.my_add(one, None)
+
     def test_names_the_dtypes_it_takes(self) -> None:
         for dtype in (torch.int64, torch.complex64, torch.bool, torch.uint8):
             x = torch.ones(2, dtype=dtype, device="npu")

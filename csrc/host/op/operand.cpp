@@ -45,6 +45,7 @@ Operand::Operand(const at::Tensor& tensor, c10::IntArrayRef shape)
 }
 
 void CheckOperand(const char* where, const char* operand, const at::Tensor& x) {
+  TORCH_CHECK_TYPE(x.defined(), where, ": expected a tensor as ", operand, ", got None");
   op::DType dtype;
   TORCH_CHECK_TYPE(ToDType(x.scalar_type(), &dtype), where, ": expected ", operand,
                    " of dtype Float, Half, BFloat16, Int or Double, got ", x.scalar_type());
@@ -53,6 +54,7 @@ void CheckOperand(const char* where, const char* operand, const at::Tensor& x) {
 }
 
 void CheckSameKind(const char* where, const at::Tensor& x, const at::Tensor& y) {
+  TORCH_CHECK_TYPE(y.defined(), where, ": expected a tensor as y, got None");
   TORCH_CHECK(x.scalar_type() == y.scalar_type(), where, ": expected y of dtype ", x.scalar_type(),
               " (the dtype of x), got ", y.scalar_type());
   TORCH_CHECK(x.device() == y.device(), where, ": expected y on ", x.device(),
