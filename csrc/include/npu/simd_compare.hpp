@@ -85,7 +85,8 @@ template <class U>
   for (int lane = 0; lane < kLanes; ++lane) weights[lane] = static_cast<U>(1u << lane);
   size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    const Lanes set = (Lanes{} + static_cast<U>(bits[i / 8] >> (i % 8))) & weights;
+    const auto from_bit_i = static_cast<U>(bits[i / 8] >> (i % 8));
+    const Lanes set = (Lanes{} + from_bit_i) & weights;
     const Lanes mask = (Lanes)(set == weights);
     const Lanes result = (mask & LoadInt(a + i)) | (~mask & LoadInt(b_is_scalar ? b : b + i));
     std::memcpy(to + i, &result, sizeof(result));
