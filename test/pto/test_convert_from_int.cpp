@@ -25,8 +25,9 @@ std::vector<T> Integers() {
       x.push_back(static_cast<T>(-value));
     }
     for (int64_t i = -5; i <= 5; ++i) {
-      x.push_back(static_cast<T>((int64_t{1} << bits) + i));
-      x.push_back(static_cast<T>(i - (int64_t{1} << bits)));
+      const auto power = uint64_t{1} << bits, step = static_cast<uint64_t>(i);  // they wrap
+      x.push_back(static_cast<T>(power + step));
+      x.push_back(static_cast<T>(step - power));
     }
   }
   return x;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "on_core.hpp"
@@ -33,6 +34,16 @@ T InOrder(const std::vector<T>& line, const Op& op) {
     sums = next;
   }
   return sums[0];
+}
+
+/// a * b; integers wrap.
+template <class T>
+T Product(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
+  } else {
+    return static_cast<T>(a * b);
+  }
 }
 
 template <class T>
@@ -74,7 +85,7 @@ void CheckRows() {
       }
       TROWPROD(column, src, tmp);
       for (int r = 0; r < 3; ++r) {
-        const T product = InOrder(rows[r], [](T a, T b) { return static_cast<T>(a * b); });
+        const T product = InOrder(rows[r], Product<T>);
         if (std::isnan(static_cast<double>(product))) continue;
         ASSERT_EQ(column.GetValue(r), product) << cols;
       }

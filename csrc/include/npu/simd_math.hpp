@@ -51,7 +51,7 @@ namespace detail {
 [[gnu::always_inline]] inline Float LogLanes(Float x) {
   constexpr int kSqrtHalf = 0x3f3504f3;
   const Int is_small = x < 0x1p-126f;
-  const Int bits = (Int)(is_small ? x * 0x1p23f : x) - kSqrtHalf;
+  const Int bits = (Int)((Uint)(is_small ? x * 0x1p23f : x) - static_cast<uint32_t>(kSqrtHalf));
   const Float e = __builtin_convertvector((bits >> 23) + (is_small & -23), Float);
   const Float f = (Float)((bits & 0x7fffff) + kSqrtHalf) - 1.0f;
   Float q = f * -0x1.38b4a4p-4f + 0x1.055b4p-3f;
