@@ -28,7 +28,7 @@ class Queue:
         stream = stream or torch.npu.current_stream()
 
         def work(_):
-            time.sleep(milliseconds / 1000)
+            time.sleep(milliseconds / 1000)  # the work: all it does is take time
             self.done += 1
 
         function = _HOST_FUNCTION(work)

@@ -26,7 +26,7 @@ def queue():  # ten seconds of work
         assert runtime.npuLaunchHostFunction(stream, usleep, ctypes.c_void_p(10000)) == 0
 
 def interrupt():
-    time.sleep(0.3)
+    time.sleep(0.3)  # by then the main thread waits for the work
     os.kill(os.getpid(), {signal})
 
 {handler}
