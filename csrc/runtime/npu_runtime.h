@@ -33,9 +33,9 @@ typedef enum npuError {
   NPU_ERROR_NOT_READY = 3,    /* from a query: work is pending */
   NPU_ERROR_KERNEL_FAULT = 4, /* a kernel broke a rule; the message tells which */
   NPU_ERROR_DEADLOCK = 5,     /* every core waits, or one polls without progress */
-  NPU_ERROR_INTERRUPTED =
-      6, /* the interrupt callback asked to stop; queued work of the stream is dropped */
-  NPU_ERROR_FORKED = 7 /* this process was forked after the device was used */
+  NPU_ERROR_INTERRUPTED = 6,  /* the interrupt callback asked to stop; what was queued on the stream
+                                 then is dropped, what is queued later runs */
+  NPU_ERROR_FORKED = 7        /* this process was forked after the device was used */
 } npuError_t;
 
 typedef struct npuStream* npuStream_t;

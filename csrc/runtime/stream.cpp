@@ -98,16 +98,20 @@ void Stream::StopWork() {
 
 void Stream::StoreError(Status status) {
   drop_until_ = enqueued_.load(std::memory_order_relaxed);
-  if (has_error_.load(std::memory_order_relaxed)) return;
+  if (HasFault()) return;
   error_ = std::move(status);
   has_error_.store(true, std::memory_order_release);
+}
+
+bool Stream::HasFault() const {
+  return has_error_.load(std::memory_order_relaxed) && error_.code != NPU_ERROR_INTERRUPTED;
 }
 
 Status Stream::TakeError() {
   if (!has_error_.load(std::memory_order_acquire)) return {};
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!has_error_.load(std::memory_order_relaxed)) return {};
-  drop_until_ = enqueued_.load(std::memory_order_relaxed);
+  if (HasFault()) drop_until_ = enqueued_.load(std::memory_order_relaxed);
   has_error_.store(false);
   return std::exchange(error_, {});
 }
@@ -117,7 +121,7 @@ bool Stream::RunFront(std::unique_lock<std::mutex>& lock) {
   head_ = task->next;
   const bool nested = std::exchange(running_, true);
   runner_ = std::this_thread::get_id();
-  const bool dropped = has_error_.load(std::memory_order_relaxed) || task->sequence <= drop_until_;
+  const bool dropped = HasFault() || task->sequence <= drop_until_;
   lock.unlock();
   Status status = Execute(*task, dropped);
   lock.lock();

@@ -86,7 +86,7 @@ class Stream {
   /// True when the interrupt callback stopped the work meanwhile.
   bool WaitFor(uint64_t sequence);
 
-  /// The stored error, which is forgotten together with the work that is queued behind it.
+  /// The stored error, which is forgotten; behind a fault together with the work that is queued.
   Status TakeError();
 
   /// Lets pending work go on in the background.
@@ -104,6 +104,9 @@ class Stream {
   Status Execute(Task& task, bool dropped);
   Status ExecuteTask(Task& task, bool dropped);
   void StoreError(Status status);
+  /// Whether a fault is stored. It drops all that is queued until somebody takes it; an interrupt,
+  /// which whoever asked for it has seen, drops only what was queued at its time.
+  bool HasFault() const;
   void StopWork();
   /// Waits for the thread that runs a task; true when the callback asked to stop.
   bool AwaitRunner(std::unique_lock<std::mutex>& lock);

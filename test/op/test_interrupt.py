@@ -52,6 +52,17 @@ class InterruptTest(unittest.TestCase):
                 x = torch.ones(1000, device="npu")
                 self.assertEqual(torch.ops.npu.my_add(x, x).sum().item(), 2000.0)
 
+    def test_of_a_launch_that_makes_room_drops_nothing_that_is_launched_later(self) -> None:
+        x = torch.ones(1000, device="npu")
+
+        def fill(y: torch.Tensor) -> None:
+            for _ in range(1100):  # more than a queue holds
+                torch.ops.npu.my_add(x, x)
+
+        self.assertLess(self.interrupt(fill), 1.0)
+        z = torch.ops.npu.my_add(x, x)
+        self.assertEqual(z.cpu().tolist(), [2.0] * 1000)
+
     def test_raises_while_the_kernel_runs_in_the_background(self) -> None:
         def wait(y: torch.Tensor) -> None:
             self.assertFalse(torch.npu.current_stream().query())

@@ -127,6 +127,56 @@ TEST_F(Interrupt, StopsABackgroundWaitForAnotherStream) {
   EXPECT_OK(npuEventDestroy(event));
 }
 
+/// Interrupts a stream while nobody waits for it: its queue is full, and a launch makes room.
+void InterruptALaunch(npuStream_t stream, uint32_t* list) {
+  constexpr int kMoreThanAQueue = 1100;
+  ASSERT_OK(Launch(stream, npu_kernel_work, 1, kForTenSeconds, 5000u));
+  interrupt = true;
+  int launches = 0;
+  while (interrupt && ++launches < kMoreThanAQueue) {
+    ASSERT_OK(Launch(stream, npu_kernel_append, 1, list, 1u));
+  }
+  ASSERT_LT(launches, kMoreThanAQueue);
+}
+
+TEST_F(Interrupt, OfAFullQueueDropsNothingThatIsQueuedLater) {
+  uint32_t list[4] = {};
+  InterruptALaunch(stream_, list);
+  uint32_t in = 7;
+  uint32_t out = 0;
+  ASSERT_OK(Launch(stream_, npu_kernel_times_ten, 1, &out, &in));
+  EXPECT_EQ(npuStreamSynchronize(stream_), NPU_ERROR_INTERRUPTED);
+  EXPECT_EQ(out, 70u);
+  EXPECT_LE(list[0], 1u);  // the launch that made room
+  ExpectGoodLaunch(stream_);
+}
+
+TEST_F(Interrupt, ThatNobodyHasTakenHidesNoFault) {
+  uint32_t list[4] = {};
+  InterruptALaunch(stream_, list);
+  ASSERT_OK(Launch(stream_, npu_kernel_throw_int, 1));
+  ASSERT_OK(Launch(stream_, npu_kernel_append, 1, &list[2], 1u));
+  EXPECT_ERROR(npuStreamSynchronize(stream_), NPU_ERROR_KERNEL_FAULT, "throw_int");
+  EXPECT_EQ(list[2], 0u);
+  ExpectGoodLaunch(stream_);
+}
+
+TEST_F(Interrupt, OfAWaitForAnotherStreamLeavesThatStreamUsable) {
+  const OwnStream other;
+  npuEvent_t event = nullptr;
+  ASSERT_OK(npuEventCreate(&event));
+  ASSERT_OK(Launch(other, npu_kernel_work, 1, kForTenSeconds, 5000u));
+  ASSERT_OK(npuEventRecord(event, other));
+  ASSERT_OK(npuStreamWaitEvent(stream_, event));
+  ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  uint32_t in = 7;
+  uint32_t out = 0;
+  ASSERT_OK(Launch(other, npu_kernel_times_ten, 1, &out, &in));
+  EXPECT_EQ(npuStreamSynchronize(other), NPU_ERROR_INTERRUPTED);
+  EXPECT_EQ(out, 70u);
+  EXPECT_OK(npuEventDestroy(event));
+}
+
 TEST_F(Interrupt, StopsASpin) {
   uint32_t flag = 0;
   ASSERT_OK(Launch(stream_, npu_kernel_poll, 4, &flag, 0u));
