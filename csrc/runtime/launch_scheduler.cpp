@@ -201,10 +201,12 @@ void LaunchScheduler::EndTask(CoreSlot& slot) {
   Core& core = slot.core;
   if (core.instruction != 0) {
     std::memset(core.flags, 0, sizeof(core.flags));
-    core.tf32 = Tf32::kOff;
     core.instruction = 0;
     slot.polled_at = 0;
   }
+  // No instruction need have run for these.
+  std::memset(core.next_event_id, 0, sizeof(core.next_event_id));
+  core.tf32 = Tf32::kOff;
   ++ended_[static_cast<int>(core.type)];
   ++progress_;
   if (!blocked_.empty() && !stopped_) [[unlikely]]

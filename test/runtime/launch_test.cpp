@@ -122,6 +122,26 @@ TEST(Launch, ClearsTheFlagsOfACoreAtTheEndOfItsBlock) {
   for (const uint32_t count : seen) EXPECT_EQ(count, 0u);
 }
 
+TEST(Launch, StartsTheEventIdsOfACoreAnewInEachBlock) {
+  const OwnStream stream;
+  uint32_t ids[8];
+  for (int launch = 0; launch < 2; ++launch) {
+    std::memset(ids, 0xff, sizeof(ids));
+    ASSERT_OK(Launch(stream, npu_kernel_first_event_id, 8, &ids[0]));
+    ASSERT_OK(npuStreamSynchronize(stream));
+    for (const uint32_t id : ids) EXPECT_EQ(id, 0u);
+  }
+}
+
+TEST(Launch, EndsTheTf32ModeOfACoreWithABlockThatRunsNoInstruction) {
+  const OwnStream stream;
+  uint32_t seen[8];
+  std::memset(seen, 0xff, sizeof(seen));
+  ASSERT_OK(Launch(stream, npu_kernel_leave_tf32, 8, &seen[0]));
+  ASSERT_OK(npuStreamSynchronize(stream));
+  for (const uint32_t mode : seen) EXPECT_EQ(mode, 0u);
+}
+
 /// What a framework does with a tensor: the owner holds the memory, the launch holds the owner.
 struct Owner {
   std::unique_ptr<uint32_t[]> memory = std::make_unique<uint32_t[]>(1024);

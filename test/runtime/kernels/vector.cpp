@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "pto/event.hpp"
 #include "pto/sync.hpp"
 
 namespace {
@@ -158,4 +159,20 @@ extern "C" __global__ AICORE void work(uint32_t instructions, uint32_t microseco
 extern "C" __global__ AICORE void leave_flag_set(__gm__ uint32_t* seen) {
   seen[block_idx] = npu::current_core->flags[PIPE_MTE2][PIPE_V][0];
   set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+}
+
+// The id that the first event between two pipes takes, in each block.
+extern "C" __global__ AICORE void first_event_id(__gm__ uint32_t* ids) {
+  pto::Event<pto::Op::TLOAD, pto::Op::TADD> event;
+  event.Record();
+  for (uint32_t id = 0; id < npu::kEventIds; ++id) {
+    if (npu::current_core->flags[PIPE_MTE2][PIPE_V][id] != 0) ids[block_idx] = id;
+  }
+  event.Wait();
+}
+
+// As SetMadTF32Mode does it; no instruction runs.
+extern "C" __global__ AICORE void leave_tf32(__gm__ uint32_t* seen) {
+  seen[block_idx] = static_cast<uint32_t>(npu::current_core->tf32);
+  npu::current_core->tf32 = npu::Tf32::kTiesEven;
 }
