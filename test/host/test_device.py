@@ -65,6 +65,25 @@ class DeviceTest(unittest.TestCase):
         thread.join()
         self.assertEqual(seen, [0])
 
+    def test_missing_device_is_named_wherever_an_index_is_taken(self):
+        operators = torch.ops.npu_backend
+        takers = {
+            "memory_stats": torch.accelerator.memory_stats,
+            "reset_peak": torch.accelerator.reset_peak_memory_stats,
+            "reset_accumulated": torch.accelerator.reset_accumulated_memory_stats,
+            "memory_info": torch.accelerator.get_memory_info,
+            "drain": operators.drain,
+            "trim": operators.trim,
+            "default_generator": operators.default_generator,
+            "set_memory_limit": lambda index: operators.set_memory_limit(index, 2**40),
+        }
+        for name, take in takers.items():
+            indices = (-1, 99) if take.__module__.startswith("torch.accelerator") else (-1, 99, 200, 2**40)
+            for index in indices:
+                expected = rf"expected a device index in \[0, 2\), got {index}\b"
+                with self.subTest(name, index=index), self.assertRaisesRegex(RuntimeError, expected):
+                    take(index)
+
     def test_missing_device_is_named(self):
         with self.assertRaisesRegex(RuntimeError, r"expected a device index in \[0, 2\), got 7"):
             torch.ones(1, device="npu:7")

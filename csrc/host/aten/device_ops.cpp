@@ -29,10 +29,10 @@ int64_t SdpChoice(const at::Tensor&, const at::Tensor&, const at::Tensor&,
 }
 
 std::optional<at::Generator> DefaultGeneratorOf(int64_t device) {
-  return DefaultGenerator(static_cast<c10::DeviceIndex>(device));
+  return DefaultGenerator(CheckedIndex(device));
 }
 
-void DrainDevice(int64_t device) { Drain(static_cast<c10::DeviceIndex>(device)); }
+void DrainDevice(int64_t device) { Drain(CheckedIndex(device)); }
 
 std::string SocName() {
   const char* name = nullptr;
@@ -56,10 +56,10 @@ double ElapsedTime(int64_t start, int64_t end) {
 }
 
 void SetMemoryLimit(int64_t device, int64_t bytes) {
-  BlockPool::Get().SetLimit(static_cast<c10::DeviceIndex>(device), static_cast<size_t>(bytes));
+  BlockPool::Get().SetLimit(CheckedIndex(device), static_cast<size_t>(bytes));
 }
 
-void TrimDevice(int64_t device) { BlockPool::Get().Trim(static_cast<c10::DeviceIndex>(device)); }
+void TrimDevice(int64_t device) { BlockPool::Get().Trim(CheckedIndex(device)); }
 
 void Define() {
   torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);

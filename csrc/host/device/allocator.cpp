@@ -38,14 +38,16 @@ class DeviceAllocator final : public c10::DeviceAllocator {
   }
 
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override {
-    return BlockPool::Get().StatsOf(device);
+    return BlockPool::Get().StatsOf(CheckedIndex(device));
   }
 
   void resetAccumulatedStats(c10::DeviceIndex device) override {
-    BlockPool::Get().ResetAccumulated(device);
+    BlockPool::Get().ResetAccumulated(CheckedIndex(device));
   }
 
-  void resetPeakStats(c10::DeviceIndex device) override { BlockPool::Get().ResetPeak(device); }
+  void resetPeakStats(c10::DeviceIndex device) override {
+    BlockPool::Get().ResetPeak(CheckedIndex(device));
+  }
 
   std::pair<size_t, size_t> getMemoryInfo(c10::DeviceIndex device) override {
     const DeviceScope scope(device);

@@ -29,12 +29,14 @@ c10::DeviceIndex CurrentDevice() {
   return static_cast<c10::DeviceIndex>(device);
 }
 
-void SetDevice(c10::DeviceIndex device) {
-  TORCH_CHECK(device >= 0 && device < DeviceCount(), "npu: expected a device index in [0, ",
-              static_cast<int>(DeviceCount()), "), got ", static_cast<int>(device),
+c10::DeviceIndex CheckedIndex(int64_t index) {
+  TORCH_CHECK(index >= 0 && index < DeviceCount(), "npu: expected a device index in [0, ",
+              static_cast<int>(DeviceCount()), "), got ", index,
               " (NPU_DEVICE_COUNT sets the number of devices)");
-  Check(npuSetDevice(device));
+  return static_cast<c10::DeviceIndex>(index);
 }
+
+void SetDevice(c10::DeviceIndex device) { Check(npuSetDevice(CheckedIndex(device))); }
 
 void SynchronizeDevice(c10::DeviceIndex device) {
   ThrowIfForked();

@@ -18,6 +18,8 @@ inline void Check(npuError_t error) {
 
 NPU_BACKEND_API c10::DeviceIndex DeviceCount() noexcept;
 NPU_BACKEND_API c10::DeviceIndex CurrentDevice();
+/// index, if there is such a device; a sentence with the number of devices otherwise.
+NPU_BACKEND_API c10::DeviceIndex CheckedIndex(int64_t index);
 /// Makes device current; a sentence with the number of devices when it does not exist.
 NPU_BACKEND_API void SetDevice(c10::DeviceIndex device);
 /// Waits for all streams of device.
