@@ -87,11 +87,13 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="file for the figures")
     parser.add_argument("--only", default="", help="regular expression for the names of rows")
     parser.add_argument("--pairs", type=int, default=31)
+    parser.add_argument("--threads", type=int, default=1, help="threads of torch on CPU")
     parser.add_argument("--sample", type=float, default=0.02, help="seconds of one sample")
     options = parser.parse_args()
     rows = [row for row in all_rows() if re.search(options.only, row.name)]
     if not rows:
         parser.error(f"--only: expected a pattern that fits a row, got {options.only}")
+    torch.set_num_threads(options.threads)
     results: dict[str, object] = {"machine": machine()}
     print(f"{'':44}{'npu':>12}{'torch cpu':>12}{'ratio':>8}")
     figures = []

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -30,6 +32,8 @@ CoreSlot::CoreSlot(CoreType type, const Arch& arch) {
     if (!Has(type, static_cast<Space>(space))) continue;
     mapping_bytes += (arch.capacity[space] + kSpaceAlignment - 1) & ~(kSpaceAlignment - 1);
   }
+  // A view of a tile may be of a type that reaches beyond the end of its space.
+  mapping_bytes += *std::max_element(std::begin(arch.capacity), std::end(arch.capacity));
   mapping = mmap(nullptr, mapping_bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();

@@ -189,11 +189,13 @@ void LaunchScheduler::RunPass(CoreSlot& slot) {
   } catch (const Fault& fault) {
     Stop(NPU_ERROR_KERNEL_FAULT, fault.what());
   } catch (const std::exception& error) {
-    Stop(NPU_ERROR_KERNEL_FAULT,
-         Where(slot.core) + ": expected no exception out of the kernel, got " + error.what());
+    Stop(NPU_ERROR_KERNEL_FAULT, std::string(Where(slot.core).c_str()) +
+                                     ": expected no exception out of the kernel, got " +
+                                     error.what());
   } catch (...) {
     Stop(NPU_ERROR_KERNEL_FAULT,
-         Where(slot.core) + ": expected no exception out of the kernel, got one of unknown type");
+         std::string(Where(slot.core).c_str()) +
+             ": expected no exception out of the kernel, got one of unknown type");
   }
 }
 
@@ -329,8 +331,8 @@ void LaunchScheduler::Poll(Core& core) {
     *current_core_ = &core;
   }
   if (!interrupted_ && !AbortScope::Requested()) return;
-  Stop(NPU_ERROR_INTERRUPTED,
-       Where(core) + ": expected the kernel to run to its end, got an interrupt");
+  Stop(NPU_ERROR_INTERRUPTED, std::string(Where(core).c_str()) +
+                                  ": expected the kernel to run to its end, got an interrupt");
   CheckStopped(slot);
 }
 

@@ -103,7 +103,7 @@ void LaunchScheduler::CheckSpin(CoreSlot& slot) {
     return;
   }
   std::string message =
-      Where(slot.core) + ": " + slot.polls +
+      std::string(Where(slot.core).c_str()) + ": " + slot.polls +
       ": expected the memory that it polls to change, got no progress of any core in " +
       std::to_string(timeout) + " ms";
   if (!blocked_.empty()) message += "; " + DescribeWaits();
@@ -195,8 +195,9 @@ void LaunchScheduler::StopTerminated(const CoreSlot& slot) {
       got = "one of unknown type";
     }
   }
-  Stop(NPU_ERROR_KERNEL_FAULT,
-       Where(slot.core) + ": expected no exception out of a noexcept function, got " + got);
+  Stop(NPU_ERROR_KERNEL_FAULT, std::string(Where(slot.core).c_str()) +
+                                   ": expected no exception out of a noexcept function, got " +
+                                   got);
 }
 
 void LaunchScheduler::OnTerminate() {

@@ -39,9 +39,9 @@ TEST_F(Error, NamesKernelBlockAndInstruction) {
 TEST_F(Error, NamesTheCoreOfAMixedBlock) {
   core_.sub_block_num = 2;
   core_.sub_block_id = 1;
-  EXPECT_EQ(Where(core_), "my_add, block 3, vector core 1, instruction 17");
+  EXPECT_STREQ(Where(core_).c_str(), "my_add, block 3, vector core 1, instruction 17");
   core_.type = CoreType::kCube;
-  EXPECT_EQ(Where(core_), "my_add, block 3, cube core, instruction 17");
+  EXPECT_STREQ(Where(core_).c_str(), "my_add, block 3, cube core, instruction 17");
 }
 
 TEST_F(Error, OutsideOfAKernelNamesTheOperationAlone) {

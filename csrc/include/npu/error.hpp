@@ -2,40 +2,38 @@
 #pragma once
 
 #include <exception>
-#include <string>
-#include <utility>
 
 #include "npu/core.hpp"
 #include "npu/one_body.hpp"
+#include "npu/text.hpp"
 
 namespace npu {
 
 /// What stops a kernel: `<kernel>, block <b>, instruction <i>: <op>: expected <what>, got <value>`.
 class __attribute__((visibility("default"))) Fault : public std::exception {
  public:
-  explicit Fault(std::string message) : message_(std::move(message)) {}
+  explicit Fault(const Text& message) : message_(message) {}
   const char* what() const noexcept override { return message_.c_str(); }
 
  private:
-  std::string message_;
+  Text message_;
 };
 
 /// "my_add, block 3, vector core 1, instruction 17": where core stands.
-NPU_ONE_BODY(std::string Where(const Core& core)) {
-  std::string text = core.kernel ? core.kernel : "kernel";
-  text += ", block " + std::to_string(core.block_idx);
+NPU_ONE_BODY(Text Where(const Core& core)) {
+  Text text = core.kernel ? core.kernel : "kernel";
+  text += ", block " + TextOf(core.block_idx);
   if (core.sub_block_num > 1) {
-    text += core.type == CoreType::kCube ? ", cube core"
-                                         : ", vector core " + std::to_string(core.sub_block_id);
+    text +=
+        core.type == CoreType::kCube ? ", cube core" : ", vector core " + TextOf(core.sub_block_id);
   }
-  return text + ", instruction " + std::to_string(core.instruction);
+  return text + ", instruction " + TextOf(core.instruction);
 }
 
 /// Throws a Fault about operation op of the running core. Not a template: what raises must not cost
 /// compile time.
-NPU_ONE_BODY(NPU_RAISES void RaiseFault(const std::string& op, const std::string& expected,
-                                        const std::string& got)) {
-  const std::string where = current_core ? Where(*current_core) + ": " : "";
+NPU_ONE_BODY(NPU_RAISES void RaiseFault(const Text& op, const Text& expected, const Text& got)) {
+  const Text where = current_core ? Where(*current_core) + ": " : "";
   throw Fault(where + op + ": expected " + expected + ", got " + got);
 }
 

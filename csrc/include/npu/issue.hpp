@@ -23,6 +23,19 @@ inline void CountInstruction(Core& core) {
   if (__builtin_expect(++core.instruction % kPollInterval == 0, 0)) core.scheduler->Poll(core);
 }
 
+/// While it lives, faults name the instruction that comes next: for checks of its own that a form
+/// of an instruction makes before it issues.
+class NextInstruction {
+ public:
+  explicit NextInstruction(const char* op) : core_(RunningCore(op)) { ++core_.instruction; }
+  ~NextInstruction() { --core_.instruction; }
+  NextInstruction(const NextInstruction&) = delete;
+  NextInstruction& operator=(const NextInstruction&) = delete;
+
+ private:
+  Core& core_;
+};
+
 /// Stands behind the call of an instruction's out-of-line body. Without it the last call of a
 /// kernel becomes a jump, and the return address that names the line of the call is the caller's.
 [[gnu::always_inline]] inline void KeepCallSite() { asm volatile(""); }

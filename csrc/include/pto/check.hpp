@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <type_traits>
 
 #include "npu/issue.hpp"
-#include "pto/tile.hpp"
+#include "pto/tile_facts.hpp"
 
 /// Rules of the chip that an instruction's operands must keep. Each fault names the instruction and
 /// both values.
@@ -63,12 +63,21 @@ struct TypeRule {
   uint32_t a5;
 };
 
+/// What reductions, and expansions with arithmetic, compute.
+inline constexpr TypeRule kLaneArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
+                                             kInt16 | kInt32 | kHalf | kBfloat16 | kFloat};
+inline constexpr uint32_t kInts8To32 = kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32;
+
+/// Of 16-bit floats, the largest finite one.
+template <class T>
+inline constexpr float kLargest = std::is_same_v<T, half> ? 65504.0f : 0x1.fep127f;
+
 /// "int16, int32, half or float".
-NPU_ONE_BODY(std::string TypeNames(uint32_t set)) {
+NPU_ONE_BODY(npu::Text TypeNames(uint32_t set)) {
   constexpr const char* kNames[] = {"int8",   "uint8",  "int16",  "uint16", "int32",
                                     "uint32", "int64",  "uint64", "half",   "bfloat16",
                                     "float",  "double", "int4"};
-  std::string text;
+  npu::Text text;
   for (int i = 0; i < 13; ++i) {
     if ((set >> i & 1) == 0) continue;
     const bool last = (set >> i) == 1;
@@ -83,82 +92,59 @@ NPU_ONE_BODY(NPU_RAISES void RaiseType(const npu::Core& core, const char* op, ui
   npu::RaiseFault(op, "elements of type " + TypeNames(allowed) + " on " + core.arch->soc, got);
 }
 
-/// Faults unless the running SoC computes op on elements of type T. double is an extension that a
-/// launch asks for.
+/// Faults unless the running SoC computes op on elements of type (of TypeSet, with its name).
+/// double is an extension that a launch asks for.
+inline void CheckType(const npu::Core& core, const char* op, TypeRule rule, uint32_t type,
+                      const char* name) {
+  const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
+  if (__builtin_expect((type & allowed) != 0 || !core.check_limits, 1)) return;
+  if (type == kDouble && core.allow_float64) return;
+  RaiseType(core, op, allowed, name);
+}
+
 template <class T>
 inline void CheckType(const npu::Core& core, const char* op, TypeRule rule) {
-  const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
-  if (__builtin_expect((kTypeBit<T> & allowed) != 0 || !core.check_limits, 1)) return;
-  if (kTypeBit<T> == kDouble && core.allow_float64) return;
-  RaiseType(core, op, allowed, kTypeName<T>);
+  CheckType(core, op, rule, kTypeBit<T>, kTypeName<T>);
 }
-
-inline const char* KindName(TileType type) {
-  constexpr const char* kNames[] = {"Vec", "Mat", "Left", "Right", "Acc", "Bias", "Scaling"};
-  return kNames[static_cast<int>(type)];
-}
-
-/// A tile without its type, for messages.
-struct TileFacts {
-  TileType loc;
-  const char* dtype;
-  int rows;
-  int cols;
-  int valid_rows;
-  int valid_cols;
-  const void* data;
-
-  template <class TileT>
-  explicit TileFacts(const TileT& tile)
-      : loc(TileT::Loc),
-        dtype(kTypeName<typename TileT::DType>),
-        rows(TileT::Rows),
-        cols(TileT::Cols),
-        valid_rows(tile.GetValidRow()),
-        valid_cols(tile.GetValidCol()),
-        data(tile.data()) {}
-
-  bool ValidRegionFits() const {
-    return valid_rows >= 0 && valid_cols >= 0 && valid_rows <= rows && valid_cols <= cols;
-  }
-
-  /// "Vec float tile of 16x64".
-  NPU_ONE_BODY(std::string Describe() const) {
-    return std::string(KindName(loc)) + " " + dtype + " tile of " + Extent(rows, cols);
-  }
-
-  NPU_ONE_BODY(static std::string Extent(int64_t rows, int64_t cols)) {
-    return std::to_string(rows) + "x" + std::to_string(cols);
-  }
-};
 
 NPU_ONE_BODY(NPU_RAISES void RaiseTile(const char* op, const char* operand,
                                        const TileFacts& tile)) {
   if (tile.data == nullptr) {
-    npu::RaiseFault(op, std::string(operand) + " with an address from TASSIGN",
+    npu::RaiseFault(op, npu::Text(operand) + " with an address from TASSIGN",
                     "a " + tile.Describe() + " without one");
   }
   npu::RaiseFault(op,
-                  std::string("a valid region of ") + operand + " from 0x0 to " +
-                      TileFacts::Extent(tile.rows, tile.cols),
+                  npu::Text("a valid region of ") + operand + " from 0x0 to " +
+                      TileFacts::Extent(tile.kind->rows, tile.kind->cols),
                   TileFacts::Extent(tile.valid_rows, tile.valid_cols));
 }
 
 /// Faults unless tile has an address and a valid region within its extent. operand names the tile
 /// in the message.
+inline void CheckTile(const npu::Core& core, const char* op, const char* operand,
+                      const TileFacts& tile) {
+  const bool good = tile.data != nullptr && (tile.ValidRegionFits() || !core.check_limits);
+  if (__builtin_expect(!good, 0)) RaiseTile(op, operand, tile);
+}
+
 template <class TileT>
 inline void CheckTile(const npu::Core& core, const char* op, const char* operand,
                       const TileT& tile) {
-  const TileFacts facts(tile);
-  const bool good = facts.data != nullptr && (facts.ValidRegionFits() || !core.check_limits);
-  if (__builtin_expect(!good, 0)) RaiseTile(op, operand, facts);
+  CheckTile(core, op, operand, TileFacts(tile));
+}
+
+/// The same before the instruction issues.
+template <class TileT>
+inline void CheckNext(const char* op, const char* operand, const TileT& tile) {
+  const npu::NextInstruction next(op);
+  CheckTile(*npu::current_core, op, operand, tile);
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseValidShape(const char* op, const char* operand, int dst_rows,
                                              int dst_cols, int rows, int cols)) {
   npu::RaiseFault(op,
-                  std::string(operand) + " of valid shape " +
-                      TileFacts::Extent(dst_rows, dst_cols) + " (that of dst)",
+                  npu::Text(operand) + " of valid shape " + TileFacts::Extent(dst_rows, dst_cols) +
+                      " (that of dst)",
                   TileFacts::Extent(rows, cols));
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <string>
 #include <type_traits>
 
 #include "pto/check.hpp"
@@ -108,7 +107,7 @@ NPU_ONE_BODY(NPU_RAISES void RaiseSubregion(const char* op, const TileFacts& inn
   npu::RaiseFault(op,
                   TileFacts::Extent(rows, cols) + " elements of the " + inner.Describe() +
                       " within the " + outer.Describe(),
-                  "row " + std::to_string(row) + ", column " + std::to_string(col));
+                  "row " + npu::TextOf(row) + ", column " + npu::TextOf(col));
 }
 
 /// Faults unless rows x cols elements at row, col lie within outer. Holds with checks off too: a
@@ -121,8 +120,7 @@ inline void CheckSubregion(const char* op, const Inner& inner, int rows, int col
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseMultiple(const char* op, const char* what, int unit, int got)) {
-  npu::RaiseFault(op, std::string(what) + " of a multiple of " + std::to_string(unit),
-                  std::to_string(got));
+  npu::RaiseFault(op, npu::Text(what) + " of a multiple of " + npu::TextOf(unit), npu::TextOf(got));
 }
 
 /// Faults unless row and col are multiples of the unit in which the chip addresses a tile.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <type_traits>
 
 #include "npu/simd.hpp"
@@ -48,13 +46,13 @@ inline Out Quantize(In value, const QuantWord& quant) {
   const float scaled = static_cast<float>(value) * quant.scale;
   if constexpr (std::is_integral_v<Out>) {
     static_assert(sizeof(Out) == 1, "quantization: expected int8, uint8, half or bfloat16");
-    const float nine_bits = Clamp(std::nearbyint(Clamp(scaled, -256, 255)), -256, 255);
+    const float nine_bits = Clamp(__builtin_nearbyintf(Clamp(scaled, -256, 255)), -256, 255);
     const float moved = nine_bits + static_cast<float>(quant.offset);
     const float held = quant.into_int8 ? Clamp(moved, -128, 127) : Clamp(moved, 0, 255);
     return static_cast<Out>(static_cast<int>(held));
   } else {
-    constexpr float kLargestOut = std::is_same_v<Out, half> ? 65504.0f : 0x1.fep127f;
-    return static_cast<Out>(scaled != scaled ? scaled : Clamp(scaled, -kLargestOut, kLargestOut));
+    return static_cast<Out>(scaled != scaled ? scaled
+                                             : Clamp(scaled, -kLargest<Out>, kLargest<Out>));
   }
 }
 
@@ -112,6 +110,7 @@ struct ScalarStage {
 
 template <ReluPreMode kRelu, class Word>
 struct VectorStage {
+  static_assert(sizeof(Word) == 8, "expected a Scaling tile of 64-bit words");
   const Word* words;  // of the columns of the accumulator
 
   template <class Out, class In>
@@ -123,17 +122,14 @@ struct VectorStage {
 };
 
 NPU_ONE_BODY(NPU_RAISES void RaiseWords(const char* op, int expected, int got)) {
-  npu::RaiseFault(op, "fp of at least " + std::to_string(expected) + " columns (those of src)",
-                  std::to_string(got));
+  npu::RaiseFault(op, "fp of at least " + npu::TextOf(expected) + " columns (those of src)",
+                  npu::TextOf(got));
 }
 
 /// Faults unless fp has a quantization word for each of cols columns.
-template <class Fp>
-inline void CheckWords(const npu::Core& core, const char* op, const Fp& fp, int cols) {
-  static_assert(Fp::Loc == TileType::Scaling && sizeof(typename Fp::DType) == 8,
-                "expected a Scaling tile of 64-bit words");
+inline void CheckWords(const npu::Core& core, const char* op, const TileFacts& fp, int cols) {
   CheckTile(core, op, "fp", fp);
-  if (__builtin_expect(Fp::Cols < cols, 0)) RaiseWords(op, cols, Fp::Cols);
+  if (__builtin_expect(fp.kind->cols < cols, 0)) RaiseWords(op, cols, fp.kind->cols);
 }
 
 }  // namespace pto::detail

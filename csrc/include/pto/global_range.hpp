@@ -3,10 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "npu/issue.hpp"
-#include "pto/constants.hpp"
+#include "pto/global_facts.hpp"
 
 /// Whether transfers stay within the memory that their global tensor starts in.
 namespace pto::detail {
@@ -15,9 +14,8 @@ NPU_ONE_BODY(NPU_RAISES void RaiseOutside(const char* op, const npu::GlobalMemor
                                           const char* begin, const char* end)) {
   const auto* start = static_cast<const char*>(memory.begin);
   const int64_t bytes = static_cast<const char*>(memory.end) - start;
-  npu::RaiseFault(op,
-                  "global memory within the " + std::to_string(bytes) + " bytes of its allocation",
-                  "bytes " + std::to_string(begin - start) + " to " + std::to_string(end - start));
+  npu::RaiseFault(op, "global memory within the " + npu::TextOf(bytes) + " bytes of its allocation",
+                  "bytes " + npu::TextOf(begin - start) + " to " + npu::TextOf(end - start));
 }
 
 /// Whether the bytes from begin up to end lie within memory.
@@ -39,25 +37,23 @@ NPU_ONE_BODY(void FindMemory(npu::Core& core, const char* op, const char* data, 
   }
 }
 
-/// Faults where elements that shape and stride name lie outside of the allocation of data. Memory
-/// that nobody knows is not checked, but counted.
-inline void CheckGlobalMemory(npu::Core& core, const char* op, const void* data,
-                              const int64_t* shape, const int64_t* stride, size_t element_bytes) {
+/// Faults where elements of global lie outside of the allocation of its data. Memory that nobody
+/// knows is not checked, but counted.
+NPU_ONE_BODY(void CheckGlobalMemory(npu::Core& core, const char* op, const GlobalFacts& global)) {
   int64_t low = 0, high = 1;  // in elements
-  for (int d = 0; d < GlobalTensorDim::TOTAL_DIM; ++d) {
-    if (shape[d] <= 0) return;
-    const int64_t span = (shape[d] - 1) * stride[d];
+  for (int d = 0; d < kGlobalDims; ++d) {
+    if (global.shape[d] <= 0) return;
+    const int64_t span = (global.shape[d] - 1) * global.stride[d];
     (span < 0 ? low : high) += span;
   }
-  const auto* start = static_cast<const char*>(data);
-  const char* begin = start + low * static_cast<int64_t>(element_bytes);
-  const char* end = start + high * static_cast<int64_t>(element_bytes);
+  const char* begin = global.data + low * static_cast<int64_t>(global.element_bytes);
+  const char* end = global.data + high * static_cast<int64_t>(global.element_bytes);
   for (const npu::GlobalMemory& memory : core.memories) {
     if (!Holds(memory, begin, end)) continue;
     core.unknown_transfers += !memory.is_known;
     return;
   }
-  FindMemory(core, op, start, begin, end);
+  FindMemory(core, op, global.data, begin, end);
 }
 
 }  // namespace pto::detail

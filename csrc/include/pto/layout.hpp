@@ -4,36 +4,21 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "pto/tile.hpp"
+#include "pto/tile_facts.hpp"
 
 /// Where the elements of a tile lie. Instructions reach tile data through these alone.
 namespace pto::detail {
 
-/// Order of the elements of a tile type: lines (rows, or columns where those are contiguous) that
-/// consist of runs of contiguous elements: one run in a tile without boxes, one per inner box else.
+/// LineOrder of a tile type, in constants.
 template <class TileT>
 struct Order {
-  static constexpr bool kLinesAreRows =
-      TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
-  static constexpr size_t kLines = kLinesAreRows ? TileT::Rows : TileT::Cols;
-  static constexpr size_t kLength = kLinesAreRows ? TileT::Cols : TileT::Rows;
-  // A tile of one line, or of lines shorter than a box, has no more elements than its extent.
-  static constexpr size_t kBoxLength = kLinesAreRows ? TileT::InnerCols : TileT::InnerRows;
-  static constexpr size_t kRun =
-      TileT::isBoxedLayout && kBoxLength < kLength ? kBoxLength : kLength;
+  static constexpr bool kLinesAreRows = kTileKind<TileT>.lines.lines_are_rows;
+  static constexpr size_t kLines = kTileKind<TileT>.lines.lines;
+  static constexpr size_t kLength = kTileKind<TileT>.lines.length;
+  static constexpr size_t kRun = kTileKind<TileT>.lines.run;
 
-  /// Distance of element at of a line from the start of the tile, in elements.
   static constexpr size_t Offset(size_t line, size_t at) {
-    if constexpr (!TileT::isBoxedLayout) {
-      return line * kLength + at;
-    } else if constexpr (TileT::isRowMajor == kLinesAreRows) {  // boxes along a line: Zz, Nn
-      constexpr size_t kInner = kLinesAreRows ? TileT::InnerRows : TileT::InnerCols;
-      constexpr size_t kBoxLines = kInner < kLines ? kInner : kLines;
-      return line / kBoxLines * (kBoxLines * kLength) + at / kRun * (kBoxLines * kRun) +
-             line % kBoxLines * kRun + at % kRun;
-    } else {  // boxes across the lines: Nz, Zn
-      return at / kRun * (kLines * kRun) + line * kRun + at % kRun;
-    }
+    return kTileKind<TileT>.lines.Offset(line, at);
   }
 };
 
@@ -77,37 +62,6 @@ inline typename TileT::DType* ElementOf(const TileT& tile, size_t row, size_t co
   using Layout = Order<TileT>;
   return tile.data() +
          (Layout::kLinesAreRows ? Layout::Offset(row, col) : Layout::Offset(col, row));
-}
-
-/// The valid region of tile as an access, for observers. Of a boxed tile, whose region is scattered
-/// over its boxes, it is the whole range from the first to the last element.
-template <class TileT>
-inline npu::Access AccessOf(const TileT& tile, bool is_write) {
-  using T = typename TileT::DType;
-  const auto lines = LinesOf(tile);
-  constexpr npu::Space kSpace = SpaceOf(TileT::Loc);
-  if constexpr (TileT::isBoxedLayout) {
-    const size_t last =
-        lines.count == 0 ? 0 : Order<TileT>::Offset(lines.count - 1, lines.length - 1) + 1;
-    return {kSpace, is_write, lines.data, last != 0, last * sizeof(T), last * sizeof(T)};
-  } else {
-    return {kSpace,
-            is_write,
-            lines.data,
-            lines.count,
-            lines.length * sizeof(T),
-            Order<TileT>::kLength * sizeof(T)};
-  }
-}
-
-template <class TileT>
-inline npu::Access Writes(const TileT& tile) {
-  return AccessOf(tile, true);
-}
-
-template <class TileT>
-inline npu::Access Reads(const TileT& tile) {
-  return AccessOf(tile, false);
 }
 
 }  // namespace pto::detail

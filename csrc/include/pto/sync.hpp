@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "npu/issue.hpp"
 #include "pto/types.hpp"
@@ -14,21 +13,21 @@ NPU_ONE_BODY(void CheckFlag(const char* op, pipe_t source, pipe_t destination, i
       static_cast<unsigned>(destination) >= npu::kPipes ||
       static_cast<unsigned>(id) >= npu::kEventIds) {
     npu::RaiseFault(op, "pipes from PIPE_S (0) to PIPE_FIX (6) and an event id from 0 to 7",
-                    "pipe " + std::to_string(source) + ", pipe " + std::to_string(destination) +
-                        ", id " + std::to_string(id));
+                    "pipe " + npu::TextOf(source) + ", pipe " + npu::TextOf(destination) + ", id " +
+                        npu::TextOf(id));
   }
 }
 
-NPU_ONE_BODY(std::string FlagName(pipe_t source, pipe_t destination, int id)) {
-  return std::string(npu::PipeName(static_cast<npu::Pipe>(source))) + ", " +
-         npu::PipeName(static_cast<npu::Pipe>(destination)) + ", EVENT_ID" + std::to_string(id);
+NPU_ONE_BODY(npu::Text FlagName(pipe_t source, pipe_t destination, int id)) {
+  return npu::Text(npu::PipeName(static_cast<npu::Pipe>(source))) + ", " +
+         npu::PipeName(static_cast<npu::Pipe>(destination)) + ", EVENT_ID" + npu::TextOf(id);
 }
 
 NPU_ONE_BODY(void SetFlag(pipe_t source, pipe_t destination, int id)) {
   const void* call_site = __builtin_return_address(0);
   npu::Core& core = npu::RunningCore("set_flag");
-  CheckFlag("set_flag", source, destination, id);
   npu::CountInstruction(core);
+  CheckFlag("set_flag", source, destination, id);
   uint8_t& count = core.flags[source][destination][id];
   if (count == UINT8_MAX) {
     npu::RaiseFault(
@@ -46,8 +45,8 @@ NPU_ONE_BODY(void SetFlag(pipe_t source, pipe_t destination, int id)) {
 NPU_ONE_BODY(void WaitFlag(pipe_t source, pipe_t destination, int id)) {
   const void* call_site = __builtin_return_address(0);
   npu::Core& core = npu::RunningCore("wait_flag");
-  CheckFlag("wait_flag", source, destination, id);
   npu::CountInstruction(core);
+  CheckFlag("wait_flag", source, destination, id);
   uint8_t& count = core.flags[source][destination][id];
   if (count == 0) {
     // A core runs its instructions in program order: a flag that is not set by now would never be.
@@ -77,15 +76,24 @@ NPU_ONE_BODY(void WaitFlag(pipe_t source, pipe_t destination, int id)) {
   npu::KeepCallSite();
 }
 
-/// Holds pipe until all its earlier instructions have ended.
-NPU_ONE_BODY(void pipe_barrier(pipe_t pipe)) {
+namespace pto::detail {
+
+NPU_ONE_BODY(void PipeBarrier(pipe_t pipe)) {
+  const void* call_site = __builtin_return_address(0);
   npu::Core& core = npu::RunningCore("pipe_barrier");
-  if (static_cast<unsigned>(pipe) > PIPE_ALL) {
-    npu::RaiseFault("pipe_barrier", "a pipe from PIPE_S (0) to PIPE_ALL (7)", std::to_string(pipe));
-  }
   npu::CountInstruction(core);
-  if (core.observer)
-    core.observer->OnBarrier(core, static_cast<npu::Pipe>(pipe), __builtin_return_address(0));
+  if (static_cast<unsigned>(pipe) > PIPE_ALL) {
+    npu::RaiseFault("pipe_barrier", "a pipe from PIPE_S (0) to PIPE_ALL (7)", npu::TextOf(pipe));
+  }
+  if (core.observer) core.observer->OnBarrier(core, static_cast<npu::Pipe>(pipe), call_site);
+}
+
+}  // namespace pto::detail
+
+/// Holds pipe until all its earlier instructions have ended.
+[[gnu::always_inline]] inline void pipe_barrier(pipe_t pipe) {
+  pto::detail::PipeBarrier(pipe);
+  npu::KeepCallSite();
 }
 
 /// Sets a cross-core flag once pipe has ended its earlier instructions.
@@ -96,23 +104,23 @@ NPU_ONE_BODY(void pipe_barrier(pipe_t pipe)) {
 NPU_ONE_BODY(void ffts_cross_core_sync(pipe_t pipe, uint64_t message)) {
   constexpr const char* kOp = "ffts_cross_core_sync";
   npu::Core& core = npu::RunningCore(kOp);
+  npu::CountInstruction(core);
   const auto mode = static_cast<unsigned>(message >> 4 & 3);
   const int id = static_cast<int>(message >> 8 & 0xf);
   if (static_cast<unsigned>(pipe) > PIPE_ALL || mode > 2) {
     npu::RaiseFault(kOp, "a pipe from PIPE_S (0) to PIPE_ALL (7) and a mode from 0 to 2",
-                    "pipe " + std::to_string(pipe) + ", mode " + std::to_string(mode));
+                    "pipe " + npu::TextOf(pipe) + ", mode " + npu::TextOf(mode));
   }
-  npu::CountInstruction(core);
   core.scheduler->SetCrossCoreFlag(core, static_cast<npu::FlagScope>(mode), id);
 }
 
 /// Waits for cross-core flag id (0 to 15). Other cores run meanwhile.
 NPU_ONE_BODY(void wait_flag_dev(int64_t id)) {
   npu::Core& core = npu::RunningCore("wait_flag_dev");
-  if (id < 0 || id >= npu::kCrossCoreFlagIds) {
-    npu::RaiseFault("wait_flag_dev", "a flag id from 0 to 15", std::to_string(id));
-  }
   npu::CountInstruction(core);
+  if (id < 0 || id >= npu::kCrossCoreFlagIds) {
+    npu::RaiseFault("wait_flag_dev", "a flag id from 0 to 15", npu::TextOf(id));
+  }
   core.scheduler->WaitCrossCoreFlag(core, static_cast<int>(id));
 }
 

@@ -49,6 +49,12 @@ NPU_ONE_BODY(NPU_RAISES void RaiseTf32(const char* op)) {
   npu::RaiseFault(op, "CAST_ROUND or CAST_RINT", "another round mode");
 }
 
+NPU_ONE_BODY(NPU_RAISES void RaiseElement(const char* op, bool has_address, int count,
+                                          uint32_t offset)) {
+  if (!has_address) npu::RaiseFault(op, "a tile with an address from TASSIGN", "one without");
+  npu::RaiseFault(op, "an element from 0 to " + npu::TextOf(count - 1), npu::TextOf(offset));
+}
+
 /// Rows (or columns) of the inner box of a boxed tile; 1 for a tile without boxes.
 constexpr int InnerExtent(SLayout inner, int fractal_bytes, size_t element_bytes, bool rows) {
   if (inner == SLayout::NoneBox) return 1;
@@ -157,10 +163,21 @@ class Tile {
 
   /// Reads or writes the element at offset, counted in memory order; on the chip a transfer of the
   /// scalar pipe.
-  T GetValue(uint32_t offset) const { return data_[offset]; }
-  void SetValue(uint32_t offset, T value) { data_[offset] = value; }
+  T GetValue(uint32_t offset) const {
+    CheckElement("GetValue", offset);
+    return data_[offset];
+  }
+  void SetValue(uint32_t offset, T value) {
+    CheckElement("SetValue", offset);
+    data_[offset] = value;
+  }
 
  private:
+  void CheckElement(const char* op, uint32_t offset) const {
+    if (__builtin_expect(data_ != nullptr && offset < static_cast<uint32_t>(Numel), 1)) return;
+    detail::RaiseElement(op, data_ != nullptr, Numel, offset);
+  }
+
   T* data_ = nullptr;
   [[no_unique_address]] detail::ValidDim<RowValid_, 0> valid_row_;
   [[no_unique_address]] detail::ValidDim<ColValid_, 1> valid_col_;

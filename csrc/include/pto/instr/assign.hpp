@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include "pto/check.hpp"
@@ -16,29 +15,28 @@ namespace detail {
 
 NPU_ONE_BODY(NPU_RAISES void RaiseAssign(const npu::Core& core, const char* op,
                                          const TileFacts& tile, uint64_t bytes, uint64_t address)) {
-  const auto space = static_cast<int>(SpaceOf(tile.loc));
-  const std::string space_name = npu::SpaceName(SpaceOf(tile.loc));
+  const auto space = static_cast<int>(SpaceOf(tile.kind->loc));
+  const npu::Text space_name = npu::SpaceName(SpaceOf(tile.kind->loc));
   if (core.scratchpad[space] == nullptr) {
     npu::RaiseFault(op, "a core with " + space_name + " for the " + tile.Describe(),
                     core.type == npu::CoreType::kCube ? "a cube core" : "a vector core");
   }
   if (address % npu::kTileAlignment != 0) {
     npu::RaiseFault(op, "a multiple of 32 bytes as address of the " + tile.Describe(),
-                    std::to_string(address));
+                    npu::TextOf(address));
   }
-  npu::RaiseFault(
-      op,
-      "the " + tile.Describe() + " (" + std::to_string(bytes) + " bytes) to end within the " +
-          std::to_string(core.arch->capacity[space]) + " bytes of " + space_name + " on " +
-          core.arch->soc,
-      "address " + std::to_string(address) + ", end " + std::to_string(address + bytes));
+  npu::RaiseFault(op,
+                  "the " + tile.Describe() + " (" + npu::TextOf(bytes) +
+                      " bytes) to end within the " + npu::TextOf(core.arch->capacity[space]) +
+                      " bytes of " + space_name + " on " + core.arch->soc,
+                  "address " + npu::TextOf(address) + ", end " + npu::TextOf(address + bytes));
 }
 
 /// Where a tile lies that gets address; its first bytes lie within its space.
 NPU_ONE_BODY(std::byte* Place(const char* op, const TileFacts& tile, uint64_t address,
                               uint64_t bytes)) {
   npu::Core& core = npu::RunningCore(op);
-  const npu::Space space = SpaceOf(tile.loc);
+  const npu::Space space = SpaceOf(tile.kind->loc);
   const uint64_t capacity = core.arch->capacity[static_cast<int>(space)];
   std::byte* base = core.scratchpad[static_cast<int>(space)];
   // What data() of another tile gave is an address too.
@@ -53,8 +51,9 @@ NPU_ONE_BODY(std::byte* Place(const char* op, const TileFacts& tile, uint64_t ad
   // space.
   if (!fits) address = std::min(address % capacity, capacity - bytes);
   if (core.observer != nullptr) {
-    core.observer->OnPlacement(core, {KindName(tile.loc), tile.dtype, tile.rows, tile.cols, space,
-                                      address, bytes, __builtin_return_address(0)});
+    core.observer->OnPlacement(
+        core, {KindName(tile.kind->loc), tile.kind->dtype, tile.kind->rows, tile.kind->cols, space,
+               address, bytes, __builtin_return_address(0)});
   }
   return base + address;
 }
@@ -99,11 +98,13 @@ NPU_ONE_BODY(NPU_RAISES void RaiseSubview(const TileFacts& dst, const TileFacts&
                                           int col)) {
   npu::RaiseFault("TSUBVIEW", "a valid region of dst within the " + src.Describe(),
                   TileFacts::Extent(dst.valid_rows, dst.valid_cols) + " at row " +
-                      std::to_string(row) + ", column " + std::to_string(col));
+                      npu::TextOf(row) + ", column " + npu::TextOf(col));
 }
 
 template <class Dst, class Src>
 inline void Subview(Dst& dst, const Src& src, int row, int col) {
+  static_assert(kTileBytes<Dst> <= LargestCapacity(SpaceOf(Dst::Loc)),
+                "TSUBVIEW: expected dst to fit into its on-chip space");
   const npu::Core& core = npu::RunningCore("TSUBVIEW");
   CheckTile(core, "TSUBVIEW", "src", src);
   const bool inside = row + dst.GetValidRow() <= Src::Rows && col + dst.GetValidCol() <= Src::Cols;

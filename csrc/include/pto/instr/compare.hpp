@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <type_traits>
 
 #include "npu/simd_compare.hpp"
@@ -44,9 +43,9 @@ NPU_ONE_BODY(NPU_RAISES void RaiseMask(const char* op, const char* operand, cons
                                        size_t row_bytes, size_t rows, size_t cols)) {
   if (mask.data == nullptr) RaiseTile(op, operand, mask);
   npu::RaiseFault(op,
-                  std::string(operand) + " with " + std::to_string((cols + 7) / 8) +
-                      " bytes in each of " + std::to_string(rows) + " rows",
-                  std::to_string(row_bytes) + " in each of " + std::to_string(mask.rows));
+                  npu::Text(operand) + " with " + npu::TextOf((cols + 7) / 8) +
+                      " bytes in each of " + npu::TextOf(rows) + " rows",
+                  npu::TextOf(row_bytes) + " in each of " + npu::TextOf(mask.kind->rows));
 }
 
 /// Faults unless mask has a bit for each of rows x cols elements; also with checks off, since
@@ -60,15 +59,15 @@ inline void CheckMask(const char* op, const char* operand, const TileT& mask, si
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseMaskRows(const char* op, int expected, int got)) {
-  npu::RaiseFault(op, "dst of " + std::to_string(expected) + " valid rows (those of src)",
-                  std::to_string(got));
+  npu::RaiseFault(op, "dst of " + npu::TextOf(expected) + " valid rows (those of src)",
+                  npu::TextOf(got));
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseComparison(const npu::Core& core, const char* op, int mode)) {
   if (mode > static_cast<int>(CmpMode::GE))
-    npu::RaiseFault(op, "a mode from EQ (0) to GE (5)", std::to_string(mode));
-  npu::RaiseFault(op, std::string("mode EQ (0) or NE (1) for int32 on ") + core.arch->soc,
-                  std::to_string(mode));
+    npu::RaiseFault(op, "a mode from EQ (0) to GE (5)", npu::TextOf(mode));
+  npu::RaiseFault(op, npu::Text("mode EQ (0) or NE (1) for int32 on ") + core.arch->soc,
+                  npu::TextOf(mode));
 }
 
 /// What A2/A3 does with mode on elements of type T: integers of 32 bits are tested for equality
@@ -127,8 +126,7 @@ template <class Dst, class Src0, class Src1>
   const auto operands = [&](auto report) __attribute__((cold)) {
     const auto lines = LinesOf(src0);
     report(npu::Work{lines.count * lines.length, 0, 0},
-           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), OperandAccess(src0, false),
-           OperandAccess(src1, false));
+           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), Reads(src0), Reads(src1));
   };
   npu::Issue("TCMP", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -147,7 +145,7 @@ template <class Dst, class Src>
   const auto operands = [&](auto report) __attribute__((cold)) {
     const auto lines = LinesOf(src);
     report(npu::Work{lines.count * lines.length, 0, 0},
-           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), OperandAccess(src, false));
+           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), Reads(src));
   };
   npu::Issue("TCMPS", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -198,9 +196,9 @@ template <class Dst, class Mask, class Src0, class Src1>
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
     const auto lines = LinesOf(dst);
-    report(npu::Work{lines.count * lines.length, 0, 0}, OperandAccess(dst, true),
-           BitRows<Mask>::Touched(mask, false, lines.count, lines.length),
-           OperandAccess(src0, false), OperandAccess(src1, false));
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst),
+           BitRows<Mask>::Touched(mask, false, lines.count, lines.length), Reads(src0),
+           Reads(src1));
   };
   npu::Issue("TSEL", npu::Pipe::kV, call_site, operands, [&] {
     [[maybe_unused]] const Computed region = CheckSelected("TSEL", dst, mask, src0, src1);
@@ -214,9 +212,8 @@ template <class Dst, class Mask, class Src>
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
     const auto lines = LinesOf(dst);
-    report(npu::Work{lines.count * lines.length, 0, 0}, OperandAccess(dst, true),
-           BitRows<Mask>::Touched(mask, false, lines.count, lines.length),
-           OperandAccess(src, false));
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst),
+           BitRows<Mask>::Touched(mask, false, lines.count, lines.length), Reads(src));
   };
   npu::Issue("TSELS", npu::Pipe::kV, call_site, operands, [&] {
     [[maybe_unused]] const Computed region = CheckSelected("TSELS", dst, mask, src);
@@ -266,7 +263,7 @@ template <class Dst, class Src0, class Src1, class... Events, class = typename S
   static_assert(std::is_same_v<typename Src0::DType, typename Src1::DType>,
                 "TCMPS: expected sources of one element type");
   (events.Wait(), ...);
-  detail::CheckTile(npu::RunningCore("TCMPS"), "TCMPS", "src1", src1);
+  detail::CheckNext("TCMPS", "src1", src1);
   detail::CompareWithScalar(dst, src0, *src1.data(), mode);
   npu::KeepCallSite();
   return {};

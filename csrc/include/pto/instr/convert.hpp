@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <type_traits>
 
 #include "npu/simd_round.hpp"
@@ -54,10 +53,6 @@ inline constexpr bool kWrapsByDefault =
      !std::is_same_v<D, int4b_t>) ||
     (std::is_same_v<D, int16_t> && (std::is_same_v<S, float> || std::is_same_v<S, int32_t>)) ||
     (std::is_same_v<D, int32_t> && std::is_same_v<S, int64_t>);
-
-/// Of 16-bit floats, the largest finite one.
-template <class T>
-inline constexpr float kLargest = std::is_same_v<T, half> ? 65504.0f : 0x1.fep127f;
 
 /// What a conversion is told.
 struct Conversion {
@@ -148,10 +143,9 @@ inline void ConvertTiles(Conversion how, const Dst& dst, const Src& src) {
 NPU_ONE_BODY(NPU_RAISES void RaiseConversion(const npu::Core& core, uint32_t allowed,
                                              const char* dst, const char* src, int mode)) {
   if (mode < 0 || mode > static_cast<int>(RoundMode::CAST_ODD))
-    npu::RaiseFault("TCVT", "a round mode from CAST_NONE (0) to CAST_ODD (6)",
-                    std::to_string(mode));
+    npu::RaiseFault("TCVT", "a round mode from CAST_NONE (0) to CAST_ODD (6)", npu::TextOf(mode));
   npu::RaiseFault("TCVT",
-                  (allowed == 0 ? "another src than " + std::string(src)
+                  (allowed == 0 ? "another src than " + npu::Text(src)
                                 : "dst of type " + TypeNames(allowed) + " from src of " + src) +
                       " on " + core.arch->soc,
                   dst);
@@ -160,7 +154,7 @@ NPU_ONE_BODY(NPU_RAISES void RaiseConversion(const npu::Core& core, uint32_t all
 /// The bytes of a tile that a conversion touches.
 template <class TileT>
 inline npu::Access ConversionAccess(const TileT& tile, bool is_write) {
-  npu::Access access = OperandAccess(tile, is_write);
+  npu::Access access = AccessOf(TileFacts(tile), is_write);
   if (std::is_same_v<typename TileT::DType, int4b_t>) access.row_bytes = (access.row_bytes + 1) / 2;
   return access;
 }
@@ -215,8 +209,8 @@ inline size_t ScratchBytes(size_t src_bytes, size_t rows, size_t cols, size_t ro
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseScratch(const char* op, size_t need, size_t got)) {
-  npu::RaiseFault(op, "tmp of at least " + std::to_string(need) + " bytes",
-                  std::to_string(got) + " bytes");
+  npu::RaiseFault(op, "tmp of at least " + npu::TextOf(need) + " bytes",
+                  npu::TextOf(got) + " bytes");
 }
 
 /// Faults unless tmp is large enough.
@@ -225,7 +219,8 @@ inline void CheckScratch(const Dst& dst, const Src&, const Tmp&, SaturationMode 
   using D = typename Dst::DType;
   using S = typename Src::DType;
   if constexpr (kWrapsByDefault<D, S> && npu::simd::kIsFloatLane<S> && std::is_signed_v<D>) {
-    const npu::Core& core = npu::RunningCore("TCVT");
+    const npu::NextInstruction next("TCVT");
+    const npu::Core& core = *npu::current_core;
     if (saturation == SaturationMode::ON || !core.check_limits ||
         core.arch->generation != npu::Generation::kA3)
       return;

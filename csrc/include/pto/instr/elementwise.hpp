@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <type_traits>
 
 #include "npu/simd_ops.hpp"
@@ -17,7 +16,6 @@ enum class DivAlgorithm : uint8_t { DEFAULT, HIGH_PRECISION };
 
 namespace detail {
 
-inline constexpr uint32_t kInts8To32 = kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32;
 inline constexpr uint32_t kAllInts = kInts8To32 | kInt64 | kUint64;
 inline constexpr TypeRule kArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
                                          kAllInts | kHalf | kBfloat16 | kFloat};
@@ -79,40 +77,6 @@ inline void MapTiles(const F& f, Computed region, const Dst& dst, const Src&... 
   }
 }
 
-/// The valid region of a tile without boxes as an access. place: what the tile's type tells.
-struct PlainPlace {
-  npu::Space space;
-  bool lines_are_rows;
-  int rows, cols;
-  size_t element_bytes;
-};
-NPU_ONE_BODY(npu::Access PlainAccess(const PlainPlace& place, const void* data, int valid_rows,
-                                     int valid_cols, bool is_write)) {
-  const auto rows = static_cast<size_t>(std::clamp(valid_rows, 0, place.rows));
-  const auto cols = static_cast<size_t>(std::clamp(valid_cols, 0, place.cols));
-  const size_t pitch = static_cast<size_t>(place.lines_are_rows ? place.cols : place.rows);
-  const size_t lines = place.lines_are_rows ? rows : cols;
-  const size_t length = place.lines_are_rows ? cols : rows;
-  return {place.space,
-          is_write,
-          data,
-          length == 0 ? 0 : lines,
-          length * place.element_bytes,
-          pitch * place.element_bytes};
-}
-
-/// AccessOf, which is the same for all tiles, compiled once where a tile has no boxes.
-template <class TileT>
-inline npu::Access OperandAccess(const TileT& tile, bool is_write) {
-  if constexpr (TileT::isBoxedLayout) {
-    return AccessOf(tile, is_write);
-  } else {
-    static constexpr PlainPlace kPlace = {SpaceOf(TileT::Loc), TileT::isRowMajor, TileT::Rows,
-                                          TileT::Cols, sizeof(typename TileT::DType)};
-    return PlainAccess(kPlace, tile.data(), tile.GetValidRow(), tile.GetValidCol(), is_write);
-  }
-}
-
 /// Elements of the valid region of a tile as work.
 template <class TileT>
 inline npu::Work ElementsOf(const TileT& tile) {
@@ -134,8 +98,8 @@ NPU_ONE_BODY(__attribute__((cold)) Computed ComputedOrFault(const npu::Core& cor
                                                             uint32_t allowed, bool type_is_good,
                                                             const TileFacts* tiles, int count)) {
   constexpr const char* kNames[] = {"dst", "src0", "src1"};
-  if (!type_is_good) RaiseType(core, name, allowed, tiles[0].dtype);
-  int rows = tiles[0].rows, cols = tiles[0].cols;
+  if (!type_is_good) RaiseType(core, name, allowed, tiles[0].kind->dtype);
+  int rows = tiles[0].kind->rows, cols = tiles[0].kind->cols;
   for (int i = 0; i < count; ++i) {
     const TileFacts& tile = tiles[i];
     const char* operand = count == 2 && i == 1 ? "src" : kNames[i];
@@ -146,8 +110,8 @@ NPU_ONE_BODY(__attribute__((cold)) Computed ComputedOrFault(const npu::Core& cor
       RaiseValidShape(name, operand, tiles[0].valid_rows, tiles[0].valid_cols, tile.valid_rows,
                       tile.valid_cols);
     }
-    rows = std::min({rows, tile.rows, std::max(tile.valid_rows, 0)});
-    cols = std::min({cols, tile.cols, std::max(tile.valid_cols, 0)});
+    rows = std::min({rows, tile.kind->rows, std::max(tile.valid_rows, 0)});
+    cols = std::min({cols, tile.kind->cols, std::max(tile.valid_cols, 0)});
   }
   return {static_cast<size_t>(rows), static_cast<size_t>(cols)};
 }
@@ -190,7 +154,7 @@ template <const TypeRule& kRule, class F, class Dst, class... Src>
                 "expected tiles of one element type");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), OperandAccess(dst, true), OperandAccess(src, false)...);
+    report(ElementsOf(dst), Writes(dst), Reads(src)...);
   };
   npu::Issue(name, npu::Pipe::kV, call_site, operands, [&] {
     const Computed region = CheckElementwise<T>(*npu::current_core, name, kRule, dst, src...);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <type_traits>
 
 #include "npu/simd_math.hpp"
@@ -26,14 +25,11 @@ template <class... Rest>
   (wait(rest), ...);
 }
 
-inline constexpr uint32_t kUpTo32Bits =
-    kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32 | kHalf | kBfloat16 | kFloat;
+inline constexpr uint32_t kUpTo32Bits = kInts8To32 | kHalf | kBfloat16 | kFloat;
 inline constexpr TypeRule kExpandable = {kUpTo32Bits, kUpTo32Bits};
-inline constexpr TypeRule kExpandArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
-                                               kInt16 | kInt32 | kHalf | kBfloat16 | kFloat};
 inline constexpr TypeRule kExpandFloat = {kHalf | kFloat, kHalf | kBfloat16 | kFloat};
 
-NPU_ONE_BODY(NPU_RAISES void RaiseExpand(const char* op, const std::string& expected, int rows,
+NPU_ONE_BODY(NPU_RAISES void RaiseExpand(const char* op, const npu::Text& expected, int rows,
                                          int cols)) {
   npu::RaiseFault(op, expected, TileFacts::Extent(rows, cols));
 }
@@ -48,6 +44,16 @@ inline void CheckExpansion(const npu::Core& core, const char* op, TypeRule rule,
   [[maybe_unused]] int operand = 0;
   [[maybe_unused]] constexpr const char* kNames[] = {"dst", "src0", "src1"};
   (CheckTile(core, op, kNames[operand++], tiles), ...);
+}
+
+/// Rows (columns) up to the extent of tiles: what is computed with checks off.
+template <class... Tiles>
+constexpr size_t RowsWithin(size_t rows) {
+  return std::min({rows, static_cast<size_t>(Tiles::Rows)...});
+}
+template <class... Tiles>
+constexpr size_t ColsWithin(size_t cols) {
+  return std::min({cols, static_cast<size_t>(Tiles::Cols)...});
 }
 
 /// True if src holds one value per row of dst as a single row: the form that the chip broadcasts to
@@ -72,11 +78,12 @@ template <class Dst, class Src>
     if constexpr (!kIsRowOfValues<Dst, Src>) {
       if (core.check_limits && src.GetValidRow() != dst.GetValidRow()) {
         RaiseExpand("TROWEXPAND",
-                    "src of " + std::to_string(dst.GetValidRow()) + " valid rows (those of dst)",
+                    "src of " + npu::TextOf(dst.GetValidRow()) + " valid rows (those of dst)",
                     src.GetValidRow(), src.GetValidCol());
       }
     }
-    for (size_t row = 0; row < lines.count; ++row) {
+    const size_t rows = kIsRowOfValues<Dst, Src> ? lines.count : RowsWithin<Src>(lines.count);
+    for (size_t row = 0; row < rows; ++row) {
       const T value = kIsRowOfValues<Dst, Src> ? *ElementOf(src, 0, row) : *ElementOf(src, row, 0);
       std::fill_n(lines(row), lines.length, value);
     }
@@ -98,28 +105,39 @@ template <class Dst, class Src>
     if (src.GetValidRow() == 0) return;
     if (core.check_limits && src.GetValidCol() != dst.GetValidCol()) {
       RaiseExpand("TCOLEXPAND",
-                  "src of " + std::to_string(dst.GetValidCol()) + " valid columns (those of dst)",
+                  "src of " + npu::TextOf(dst.GetValidCol()) + " valid columns (those of dst)",
                   src.GetValidRow(), src.GetValidCol());
     }
     const T* from = ElementOf(src, 0, 0);
     for (size_t row = 0; row < lines.count; ++row) {
-      if (lines(row) != from) std::copy_n(from, lines.length, lines(row));
+      if (lines(row) != from) std::copy_n(from, ColsWithin<Src>(lines.length), lines(row));
     }
   });
 }
 
-/// The operand that an arithmetic expansion repeats along a row: one value per row (a column), or a
-/// block of 32 bytes.
-template <class Full, class Narrow>
-const typename Narrow::DType* RowValues(const Narrow& narrow, size_t row, size_t length,
-                                        typename Full::DType* buffer) {
+/// count values from column at on of the operand that an arithmetic expansion repeats along a row:
+/// one value per row (a column), or a block of 32 bytes.
+template <class Narrow, class T>
+const T* RowValues(const Narrow& narrow, size_t row, size_t at, size_t count, T* buffer) {
   if constexpr (Narrow::isRowMajor && Narrow::Cols != 1) {
-    const auto period = static_cast<size_t>(std::max(1, narrow.GetValidCol()));
-    for (size_t i = 0; i < length; ++i) buffer[i] = *ElementOf(narrow, row, i % period);
+    const auto period = static_cast<size_t>(std::clamp(narrow.GetValidCol(), 1, Narrow::Cols));
+    for (size_t i = 0; i < count; ++i) buffer[i] = *ElementOf(narrow, row, (at + i) % period);
   } else {
-    std::fill_n(buffer, length, *ElementOf(narrow, row, 0));
+    std::fill_n(buffer, count, *ElementOf(narrow, row, 0));
   }
   return buffer;
+}
+
+/// body(row, column, elements, buffer for as many) for strips of rows x cols.
+template <class T, class Body>
+inline void ForEachStrip(size_t rows, size_t cols, const Body& body) {
+  constexpr size_t kStrip = 4096 / sizeof(T);  // 4 KiB: within the stack of a core, and the L1
+  T buffer[kStrip];
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t at = 0; at < cols; at += kStrip) {
+      body(row, at, std::min(kStrip, cols - at), buffer);
+    }
+  }
 }
 
 /// dst[i, j] = f(src0[i, j], src1[i, j]) where the operand that is narrower than dst is repeated
@@ -148,16 +166,23 @@ template <class F, class Dst, class Src0, class Src1>
                       " (that of dst) and one with its rows",
                   src1.GetValidRow(), src1.GetValidCol());
     }
-    const bool first_is_full = Src0::isRowMajor && is_full(src0);
-    T buffer[Dst::Cols];
-    for (size_t row = 0; row < lines.count; ++row) {
-      if (first_is_full) {
-        npu::simd::Map(f, lines.length, lines(row), ElementOf(src0, row, 0),
-                       RowValues<Dst>(src1, row, lines.length, buffer));
-      } else {
-        npu::simd::Map(f, lines.length, lines(row), RowValues<Dst>(src0, row, lines.length, buffer),
-                       ElementOf(src1, row, 0));
-      }
+    const size_t rows = RowsWithin<Src0, Src1>(lines.count);
+    if (Src0::isRowMajor && is_full(src0)) {
+      ForEachStrip<T>(rows, ColsWithin<Src0>(lines.length),
+                      [&](size_t row, size_t at, size_t count, T* buffer) {
+                        npu::simd::Map(f, count, lines(row, at),
+                                       static_cast<const T*>(ElementOf(src0, row, at)),
+                                       RowValues(src1, row, at, count, buffer));
+                      });
+    } else if constexpr (Src1::isRowMajor) {
+      ForEachStrip<T>(rows, ColsWithin<Src1>(lines.length),
+                      [&](size_t row, size_t at, size_t count, T* buffer) {
+                        npu::simd::Map(f, count, lines(row, at),
+                                       RowValues(src0, row, at, count, buffer),
+                                       static_cast<const T*>(ElementOf(src1, row, at)));
+                      });
+    } else {
+      npu::RaiseFault(op, "a RowMajor operand of the valid shape of dst", "a ColMajor one");
     }
   });
 }
@@ -178,12 +203,12 @@ template <class F, class Dst, class Src0, class Src1>
     CheckExpansion<T>(core, op, rule, dst, src0, src1);
     CheckSameValidShape(core, op, "src0", dst, src0);
     if (core.check_limits && src1.GetValidCol() != dst.GetValidCol()) {
-      RaiseExpand(op,
-                  "src1 of " + std::to_string(dst.GetValidCol()) + " valid columns (those of dst)",
+      RaiseExpand(op, "src1 of " + npu::TextOf(dst.GetValidCol()) + " valid columns (those of dst)",
                   src1.GetValidRow(), src1.GetValidCol());
     }
-    for (size_t row = 0; row < lines.count; ++row) {
-      npu::simd::Map(f, lines.length, lines(row), ElementOf(src0, row, 0), ElementOf(src1, 0, 0));
+    const size_t length = ColsWithin<Src0, Src1>(lines.length);
+    for (size_t row = 0; row < RowsWithin<Src0>(lines.count); ++row) {
+      npu::simd::Map(f, length, lines(row), ElementOf(src0, row, 0), ElementOf(src1, 0, 0));
     }
   });
 }

@@ -19,7 +19,7 @@ template <class Dst, class Src0, class Src1, class... Rest>
 [[gnu::always_inline]] inline RecordEvent TROWEXPANDADD(Dst& dst, Src0& src0, Src1& src1,
                                                         Rest&... tmp_and_events) {
   detail::WaitEvents(tmp_and_events...);
-  detail::ExpandRowsWith("TROWEXPANDADD", detail::kExpandArithmetic, npu::simd::Add{}, dst, src0,
+  detail::ExpandRowsWith("TROWEXPANDADD", detail::kLaneArithmetic, npu::simd::Add{}, dst, src0,
                          src1);
   npu::KeepCallSite();
   return {};
@@ -30,7 +30,7 @@ template <class Dst, class Src0, class Src1, class... Rest>
 [[gnu::always_inline]] inline RecordEvent TROWEXPANDSUB(Dst& dst, Src0& src0, Src1& src1,
                                                         Rest&... tmp_and_events) {
   detail::WaitEvents(tmp_and_events...);
-  detail::ExpandRowsWith("TROWEXPANDSUB", detail::kExpandArithmetic, npu::simd::Sub{}, dst, src0,
+  detail::ExpandRowsWith("TROWEXPANDSUB", detail::kLaneArithmetic, npu::simd::Sub{}, dst, src0,
                          src1);
   npu::KeepCallSite();
   return {};
@@ -41,7 +41,7 @@ template <class Dst, class Src0, class Src1, class... Rest>
 [[gnu::always_inline]] inline RecordEvent TROWEXPANDMUL(Dst& dst, Src0& src0, Src1& src1,
                                                         Rest&... tmp_and_events) {
   detail::WaitEvents(tmp_and_events...);
-  detail::ExpandRowsWith("TROWEXPANDMUL", detail::kExpandArithmetic, npu::simd::Mul{}, dst, src0,
+  detail::ExpandRowsWith("TROWEXPANDMUL", detail::kLaneArithmetic, npu::simd::Mul{}, dst, src0,
                          src1);
   npu::KeepCallSite();
   return {};
@@ -62,7 +62,7 @@ template <class Dst, class Src0, class Src1, class... Rest>
 [[gnu::always_inline]] inline RecordEvent TROWEXPANDMAX(Dst& dst, Src0& src0, Src1& src1,
                                                         Rest&... tmp_and_events) {
   detail::WaitEvents(tmp_and_events...);
-  detail::ExpandRowsWith("TROWEXPANDMAX", detail::kExpandArithmetic, npu::simd::Max{}, dst, src0,
+  detail::ExpandRowsWith("TROWEXPANDMAX", detail::kLaneArithmetic, npu::simd::Max{}, dst, src0,
                          src1);
   npu::KeepCallSite();
   return {};
@@ -73,7 +73,7 @@ template <class Dst, class Src0, class Src1, class... Rest>
 [[gnu::always_inline]] inline RecordEvent TROWEXPANDMIN(Dst& dst, Src0& src0, Src1& src1,
                                                         Rest&... tmp_and_events) {
   detail::WaitEvents(tmp_and_events...);
-  detail::ExpandRowsWith("TROWEXPANDMIN", detail::kExpandArithmetic, npu::simd::Min{}, dst, src0,
+  detail::ExpandRowsWith("TROWEXPANDMIN", detail::kLaneArithmetic, npu::simd::Min{}, dst, src0,
                          src1);
   npu::KeepCallSite();
   return {};
@@ -100,7 +100,7 @@ template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLEXPANDADD(Dst& dst, Src0& src0, Src1& src1,
                                                         Events&... events) {
   (events.Wait(), ...);
-  detail::ExpandColumnsWith("TCOLEXPANDADD", detail::kExpandArithmetic, npu::simd::Add{}, dst, src0,
+  detail::ExpandColumnsWith("TCOLEXPANDADD", detail::kLaneArithmetic, npu::simd::Add{}, dst, src0,
                             src1);
   npu::KeepCallSite();
   return {};
@@ -111,7 +111,7 @@ template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLEXPANDSUB(Dst& dst, Src0& src0, Src1& src1,
                                                         Events&... events) {
   (events.Wait(), ...);
-  detail::ExpandColumnsWith("TCOLEXPANDSUB", detail::kExpandArithmetic, npu::simd::Sub{}, dst, src0,
+  detail::ExpandColumnsWith("TCOLEXPANDSUB", detail::kLaneArithmetic, npu::simd::Sub{}, dst, src0,
                             src1);
   npu::KeepCallSite();
   return {};
@@ -122,7 +122,7 @@ template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLEXPANDMUL(Dst& dst, Src0& src0, Src1& src1,
                                                         Events&... events) {
   (events.Wait(), ...);
-  detail::ExpandColumnsWith("TCOLEXPANDMUL", detail::kExpandArithmetic, npu::simd::Mul{}, dst, src0,
+  detail::ExpandColumnsWith("TCOLEXPANDMUL", detail::kLaneArithmetic, npu::simd::Mul{}, dst, src0,
                             src1);
   npu::KeepCallSite();
   return {};
@@ -144,7 +144,7 @@ template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLEXPANDMAX(Dst& dst, Src0& src0, Src1& src1,
                                                         Events&... events) {
   (events.Wait(), ...);
-  detail::ExpandColumnsWith("TCOLEXPANDMAX", detail::kExpandArithmetic, npu::simd::Max{}, dst, src0,
+  detail::ExpandColumnsWith("TCOLEXPANDMAX", detail::kLaneArithmetic, npu::simd::Max{}, dst, src0,
                             src1);
   npu::KeepCallSite();
   return {};
@@ -155,7 +155,7 @@ template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLEXPANDMIN(Dst& dst, Src0& src0, Src1& src1,
                                                         Events&... events) {
   (events.Wait(), ...);
-  detail::ExpandColumnsWith("TCOLEXPANDMIN", detail::kExpandArithmetic, npu::simd::Min{}, dst, src0,
+  detail::ExpandColumnsWith("TCOLEXPANDMIN", detail::kLaneArithmetic, npu::simd::Min{}, dst, src0,
                             src1);
   npu::KeepCallSite();
   return {};

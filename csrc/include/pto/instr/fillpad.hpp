@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <string>
 
 #include "pto/check.hpp"
 #include "pto/layout.hpp"
@@ -55,7 +54,7 @@ template <class Dst, class Src>
                                   : Dst::Rows >= Src::Rows && Dst::Cols >= Src::Cols;
     if (!fits && core.check_limits) {
       npu::RaiseFault("TFILLPAD",
-                      std::string("dst of ") + (same_extent ? "" : "at least ") +
+                      npu::Text("dst of ") + (same_extent ? "" : "at least ") +
                           TileFacts::Extent(Src::Rows, Src::Cols) + " (the extent of src)",
                       TileFacts::Extent(Dst::Rows, Dst::Cols));
     }

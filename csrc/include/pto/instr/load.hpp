@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-
+#include "pto/event.hpp"
 #include "pto/pad.hpp"
 #include "pto/transfer.hpp"
 
@@ -11,62 +9,57 @@ namespace pto {
 
 namespace detail {
 
-template <class TileT, class Global>
-inline void CheckLoad(const TileT& tile, const Global& global) {
+NPU_ONE_BODY(void CheckLoad(const TransferFacts& facts)) {
   npu::Core& core = *npu::current_core;
-  CheckTile(core, "TLOAD", "the tile", tile);
+  CheckTile(core, facts.op, "the tile", facts.tile);
   if (!core.check_limits) return;
-  constexpr bool kIntoL1 = TileT::Loc == TileType::Mat;
-  const GlobalOrder<Global> order(global);
-  const TransferFacts facts("TLOAD", tile, order);
-  CheckLayouts(facts, kIntoL1);
+  const bool into_l1 = facts.kind.loc == TileType::Mat;
+  CheckLayouts(facts, into_l1);
   CheckGlobalShape(facts);
-  if (kIntoL1 && facts.Boxes()) {
+  if (into_l1 && facts.Boxes()) {
     CheckBoxing(facts);
   } else {
     CheckBursts(facts, !facts.SingleLine());  // a single line goes the way of boxes
   }
-  CheckGlobalMemory(core, "TLOAD", global.data(), order.shape, order.stride,
-                    sizeof(typename Global::DType));
+  CheckGlobalMemory(core, facts.op, facts.global);
 }
 
 /// The chip moves whole blocks of 32 bytes: the rest of a line's last block takes the pad value.
-template <class TileT>
-inline void PadLines(const TileT& tile) {
-  using T = typename TileT::DType;
-  constexpr size_t kBlock = npu::kTileAlignment / sizeof(T);
-  const auto lines = LinesOf(tile);
-  const size_t rest = (kBlock - lines.length % kBlock) % kBlock;
-  if (rest == 0 || lines.length + rest > Order<TileT>::kLength) return;
-  const T pad = PadElement<T>(TileT::PadVal);
-  for (size_t line = 0; line < lines.count; ++line) {
-    std::fill_n(lines(line, lines.length), rest, pad);
+NPU_ONE_BODY(void PadLines(const TileFacts& tile, const void* pad)) {
+  const LineOrder& order = tile.kind->lines;
+  const size_t bytes = tile.kind->element_bytes, length = tile.Length();
+  const size_t block = npu::kTileAlignment / bytes;
+  const size_t rest = (block - length % block) % block;
+  if (rest == 0 || length + rest > order.length) return;
+  for (size_t line = 0; line < tile.Lines(); ++line) {
+    auto* end = reinterpret_cast<char*>(tile.data + order.Offset(line, length) * bytes);
+    CopyRun(bytes, end, 1, static_cast<const char*>(pad), 0, rest);
   }
+}
+
+NPU_ONE_BODY(void LoadTile(const void* call_site, const TileFacts& tile, const GlobalFacts& global,
+                           const void* pad)) {
+  const auto operands = [&](auto report) {
+    const uint64_t elements = tile.Lines() * tile.Length();
+    report(npu::Work{elements, elements * global.element_bytes, 0}, AccessOf(tile, true),
+           GlobalAccess(tile, global, false));
+  };
+  npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
+    CheckLoad({"TLOAD", tile, global});
+    CopyFromGlobal(tile, global);
+    PadLines(tile, pad);
+  });
 }
 
 template <class TileT, class Global>
 [[gnu::noinline]] void Load(TileT& tile, Global& global) {
-  const void* call_site = __builtin_return_address(0);
   using T = typename TileT::DType;
-  using Move = Transfer<TileT, Global>;
   static_assert(TileT::Loc == TileType::Vec || TileT::Loc == TileType::Mat,
                 "TLOAD: expected a Vec or Mat tile");
   static_assert(sizeof(T) == sizeof(typename Global::DType),
                 "TLOAD: expected tile and global tensor of one element size");
-  const auto operands = [&](auto report) {
-    const auto lines = LinesOf(tile);
-    const uint64_t elements = lines.count * lines.length;
-    report(npu::Work{elements, elements * sizeof(T), 0}, Writes(tile),
-           Move::GlobalAccess(tile, global, false));
-  };
-  npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
-    CheckLoad(tile, global);
-    Move::ForEachPiece(tile, global,
-                       [](size_t, size_t, T* to, const auto* from, int64_t step, size_t count) {
-                         CopyRun<Order<TileT>::kRun>(to, 1, from, step, count);
-                       });
-    PadLines(tile);
-  });
+  const T pad = PadElement<T>(TileT::PadVal);
+  LoadTile(__builtin_return_address(0), TileFacts(tile), GlobalFacts(global), &pad);
 }
 
 }  // namespace detail

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include "npu/gemm.hpp"
@@ -146,7 +145,7 @@ struct Product {
 
 NPU_ONE_BODY(NPU_RAISES void RaiseProduct(const char* op, const char* operand,
                                           const TileFacts& tile, int64_t rows, int64_t cols)) {
-  npu::RaiseFault(op, std::string(operand) + " of at least " + TileFacts::Extent(rows, cols),
+  npu::RaiseFault(op, npu::Text(operand) + " of at least " + TileFacts::Extent(rows, cols),
                   "a " + tile.Describe());
 }
 
@@ -159,7 +158,7 @@ inline void CheckHolds(const char* op, const char* operand, const TileT& tile, i
 
 NPU_ONE_BODY(NPU_RAISES void RaiseProductSize(const char* op, int m, int k, int n)) {
   npu::RaiseFault(op, "m, k and n of at most 4095",
-                  std::to_string(m) + ", " + std::to_string(k) + " and " + std::to_string(n));
+                  npu::TextOf(m) + ", " + npu::TextOf(k) + " and " + npu::TextOf(n));
 }
 
 template <class Acc, class Left, class Right>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include "pto/copy_tile.hpp"
@@ -148,7 +147,7 @@ inline void MoveAcc(const char* op, const void* call_site, Dst& dst, Src& src, i
   npu::Issue(op, npu::Pipe::kFix, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
     CheckMove(op, dst, src, static_cast<int>(region.rows), static_cast<int>(region.cols), row, col);
-    (CheckWords(core, op, fp, col + static_cast<int>(region.cols)), ...);
+    (CheckWords(core, op, TileFacts(fp), col + static_cast<int>(region.cols)), ...);
     constexpr size_t kRun = 16;
     for (size_t r = 0; r < region.rows; ++r) {
       for (size_t c = 0; c < region.cols;) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdio>
-#include <string>
 
 #include "pto/check.hpp"
 #include "pto/layout.hpp"
@@ -14,15 +13,12 @@ enum class PrintFormat : uint8_t { Width8_Precision4, Width8_Precision2, Width10
 
 namespace detail {
 
-/// Appends value as a column of a printed tile.
-NPU_ONE_BODY(void PrintElement(std::string& text, double value, bool is_integer,
-                               PrintFormat format)) {
+/// Prints value as a column of a tile.
+NPU_ONE_BODY(void PrintElement(double value, bool is_integer, PrintFormat format)) {
   const int width = format == PrintFormat::Width10_Precision6 ? 10 : 8;
   constexpr int kDigits[] = {4, 2, 6};
   const int digits = is_integer ? 0 : kDigits[static_cast<int>(format)];
-  char buffer[64];
-  const int length = std::snprintf(buffer, sizeof(buffer), "%*.*f ", width, digits, value);
-  text.append(buffer, static_cast<size_t>(length < 63 ? length : 63));
+  std::fprintf(stdout, "%*.*f ", width, digits, value);
 }
 
 template <class TileT>
@@ -36,19 +32,20 @@ template <class TileT>
   npu::Issue("TPRINT", npu::Pipe::kS, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
     CheckTile(core, "TPRINT", "the tile", tile);
-    std::string text = "TPRINT block " + std::to_string(core.block_idx) + ": " +
-                       TileFacts(tile).Describe() + ", valid " +
-                       TileFacts::Extent(tile.GetValidRow(), tile.GetValidCol()) + "\n";
-    for (int row = 0; row < tile.GetValidRow(); ++row) {
-      for (int col = 0; col < tile.GetValidCol(); ++col) {
-        PrintElement(text, static_cast<double>(*ElementOf(tile, row, col)), std::is_integral_v<T>,
+    const npu::Text head = "TPRINT block " + npu::TextOf(core.block_idx) + ": " +
+                           TileFacts(tile).Describe() + ", valid " +
+                           TileFacts::Extent(tile.GetValidRow(), tile.GetValidCol());
+    flockfile(stdout);  // tiles of several cores do not mix
+    std::fprintf(stdout, "%s\n", head.c_str());
+    for (int row = 0; row < std::min(tile.GetValidRow(), TileT::Rows); ++row) {
+      for (int col = 0; col < std::min(tile.GetValidCol(), TileT::Cols); ++col) {
+        PrintElement(static_cast<double>(*ElementOf(tile, row, col)), std::is_integral_v<T>,
                      format);
       }
-      text += '\n';
+      std::fputc('\n', stdout);
     }
-    std::fwrite(text.data(), 1, text.size(),
-                stdout);  // in one piece: blocks do not mix within lines
     std::fflush(stdout);
+    funlockfile(stdout);
   });
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
 #include "pto/check.hpp"
 #include "pto/layout.hpp"

@@ -3,21 +3,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
 #include "npu/simd_ops.hpp"
 #include "pto/check.hpp"
+#include "pto/constants.hpp"
 #include "pto/layout.hpp"
 
 namespace pto {
 
 namespace detail {
 
-inline constexpr size_t kRepeatBytes =
-    256;  // what a vector instruction of the chip takes at a time
-
-inline constexpr TypeRule kReducible = {kInt16 | kInt32 | kHalf | kFloat,
-                                        kInt16 | kInt32 | kHalf | kBfloat16 | kFloat};
+inline constexpr size_t kRepeatBytes = REPEAT_BYTE;
 
 /// Combines neighbours until one of count elements is left; an element without a neighbour passes.
 template <class F, class T>
@@ -62,9 +58,8 @@ T CombineLine(const F& f, npu::Generation generation, const T* line, size_t leng
 
 NPU_ONE_BODY(NPU_RAISES void RaiseReduced(const char* op, const char* dimension, int expected,
                                           int got)) {
-  npu::RaiseFault(op,
-                  "dst of " + std::to_string(expected) + " valid " + dimension + " (those of src)",
-                  std::to_string(got));
+  npu::RaiseFault(op, "dst of " + npu::TextOf(expected) + " valid " + dimension + " (those of src)",
+                  npu::TextOf(got));
 }
 
 /// Checks that rows and columns reductions share.
@@ -75,7 +70,7 @@ inline void CheckReduction(const npu::Core& core, const char* op, const Dst& dst
   static_assert(Src::isRowMajor && !Src::isBoxedLayout,
                 "expected a RowMajor src without inner boxes");
   static_assert(!Dst::isBoxedLayout, "expected a dst without inner boxes");
-  CheckType<T>(core, op, kReducible);
+  CheckType<T>(core, op, kLaneArithmetic);
   CheckTile(core, op, "dst", dst);
   CheckTile(core, op, "src", src);
 }
@@ -93,7 +88,7 @@ template <class F, class Dst, class Src>
     if (core.check_limits && dst.GetValidRow() != src.GetValidRow()) {
       RaiseReduced(op, "rows", src.GetValidRow(), dst.GetValidRow());
     }
-    for (size_t row = 0; row < lines.count; ++row) {
+    for (size_t row = 0; row < std::min<size_t>(lines.count, Dst::Rows); ++row) {
       *ElementOf(dst, row, 0) = CombineLine(f, core.arch->generation, lines(row), lines.length);
     }
   });
@@ -130,6 +125,22 @@ void CombineRowsPairwise(const F& f, const Dst& dst, const Src& src, const Tmp& 
     if (count % 2 != 0) std::copy_n(row_of(count - 1), lines.length, row_of(count / 2));
   }
   std::copy_n(row_of(0), lines.length, ElementOf(dst, 0, 0));
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaisePairs(const char* op, int rows, int cols, const TileFacts& tmp)) {
+  npu::RaiseFault(op, "tmp of at least " + TileFacts::Extent(rows, cols) + " elements",
+                  "a " + tmp.Describe());
+}
+
+/// Faults unless tmp holds the sums of the pairs of src's rows.
+template <class Tmp, class Src>
+inline void CheckPairs(const char* op, const Tmp& tmp, const Src& src) {
+  static_assert(std::is_same_v<typename Tmp::DType, typename Src::DType> && Tmp::isRowMajor &&
+                    !Tmp::isBoxedLayout,
+                "expected a RowMajor tmp of the type of src");
+  const int rows = (src.GetValidRow() + 1) / 2, cols = src.GetValidCol();
+  CheckTile(*npu::current_core, op, "tmp", tmp);
+  if (rows > Tmp::Rows || cols > Tmp::Cols) RaisePairs(op, rows, cols, TileFacts(tmp));
 }
 
 /// combine(dst, src): fills row 0 of dst, called when there is something to combine.
@@ -217,6 +228,7 @@ template <class Dst, class Src, class Tmp, class... Events>
   (events.Wait(), ...);
   detail::ReduceColumns("TCOLSUM", dst, src, [&](auto& to, auto& from) {
     if (is_binary) {
+      detail::CheckPairs("TCOLSUM", tmp, from);
       detail::CombineRowsPairwise(npu::simd::Add{}, to, from, tmp);
     } else {
       detail::CombineRowsInTurn(npu::simd::Add{}, to, from);

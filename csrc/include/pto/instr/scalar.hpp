@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "npu/simd_ops.hpp"
 #include "pto/instr/elementwise.hpp"
 
@@ -26,7 +24,8 @@ template <const TypeRule& kRule, class Op, class Dst, class Src, class Scalar>
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseShift(const char* name, int64_t count)) {
-  npu::RaiseFault(name, "a shift of 0 bits or more", std::to_string(count));
+  const npu::NextInstruction next(name);
+  npu::RaiseFault(name, "a shift of 0 bits or more", npu::TextOf(count));
 }
 
 template <class Scalar>
@@ -44,8 +43,7 @@ template <class Dst, class Src>
                 "TAXPY: expected tiles of one element type, or src of half and dst of float");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), OperandAccess(dst, true), OperandAccess(dst, false),
-           OperandAccess(src, false));
+    report(ElementsOf(dst), Writes(dst), Reads(dst), Reads(src));
   };
   npu::Issue("TAXPY", npu::Pipe::kV, call_site, operands, [&] {
     const Computed region =

@@ -13,132 +13,146 @@ namespace pto {
 
 namespace detail {
 
+/// Writes count elements of a tile at from to global memory, step elements apart; at: index of the
+/// first in its line. stage: how they change on the way.
+using PutElements = void (*)(const void* stage, size_t at, void* to, int64_t step, const void* from,
+                             size_t count);
+
+/// A store apart from its tile and global tensor.
+struct StoreMode {
+  const char* op;
+  uint32_t added_type;   // of an atomic add, as in TypeSet; 0 for a plain store
+  const char* out_type;  // name of the type of global memory
+  bool out_is_float;
+  PutElements put;  // nullptr: the bytes as they are
+  const void* stage;
+  const TileFacts* words;  // of quantization, or nullptr
+};
+
 /// Faults where a store of an accumulator does not fit into the fields of its instruction.
-NPU_ONE_BODY(void CheckAccStore(const TransferFacts& facts, size_t out_bytes, bool is_float)) {
-  const TileFacts& tile = facts.tile;
+NPU_ONE_BODY(void CheckAccStore(const TransferFacts& facts, bool out_is_float)) {
+  const int64_t* shape = facts.global.shape;
   if (facts.layout == Layout::DN || facts.order != TileOrder::kNz) {
     npu::RaiseFault("TSTORE", "layout ND or NZ of global for an accumulator of layout NZ",
                     NameOf(facts.layout) + " and " + NameOf(facts.order));
   }
-  CheckRange("TSTORE", "columns of an Acc tile", 1, 4095, tile.cols);
+  CheckRange("TSTORE", "columns of an Acc tile", 1, 4095, facts.kind.cols);
   if (facts.layout == Layout::ND) {
     CheckRange("TSTORE", "product of shape[0], [1] and [2] for an accumulator", 0, 1,
-               facts.shape[0] * facts.shape[1] * facts.shape[2]);
-    CheckRange("TSTORE", "rows of an Acc tile", 1, 8192, tile.rows);
+               shape[0] * shape[1] * shape[2]);
+    CheckRange("TSTORE", "rows of an Acc tile", 1, 8192, facts.kind.rows);
     return;
   }
-  CheckRange("TSTORE", "rows of an Acc tile", 1, 65535, tile.rows);
-  CheckRange("TSTORE", "shape[3] of layout NZ", 16, 16, facts.shape[3]);
-  const int64_t last = facts.shape[4];
-  const bool is_word = out_bytes == 4;  // int32: 16; float: 8, or 16 for boxes as they are
-  const bool good = is_word ? last == 16 || (is_float && last == 8)
-                            : last * static_cast<int64_t>(out_bytes) == C0_SIZE_BYTE;
-  if (good && tile.valid_cols % 16 == 0) return;
+  CheckRange("TSTORE", "rows of an Acc tile", 1, 65535, facts.kind.rows);
+  CheckRange("TSTORE", "shape[3] of layout NZ", 16, 16, shape[3]);
+  const int64_t last = shape[4];
+  const auto out_bytes = static_cast<int64_t>(facts.global.element_bytes);
+  // 32-bit words: 16; float: 8, or 16 for boxes as they are
+  const bool good =
+      out_bytes == 4 ? last == 16 || (out_is_float && last == 8) : last * out_bytes == C0_SIZE_BYTE;
+  if (good && facts.tile.valid_cols % 16 == 0) return;
   npu::RaiseFault("TSTORE",
                   "layout NZ with a last dimension of 16 (float also 8; narrower types 32 bytes) "
                   "and columns of a multiple of 16",
-                  std::to_string(last) + " and " + std::to_string(tile.valid_cols));
+                  npu::TextOf(last) + " and " + npu::TextOf(facts.tile.valid_cols));
 }
 
-template <class TileT, class Global>
-inline void CheckStore(npu::Core& core, const TileT& tile, const Global& global,
-                       AtomicType atomic) {
+NPU_ONE_BODY(void CheckStore(const TransferFacts& facts, const StoreMode& mode)) {
   constexpr uint32_t kAddable = kInt8 | kInt16 | kInt32 | kHalf | kBfloat16 | kFloat;
-  using Out = typename Global::RawDType;
-  CheckTile(core, "TSTORE", "the tile", tile);
-  if (atomic == AtomicType::AtomicAdd) CheckType<Out>(core, "TSTORE", {kAddable, kAddable});
+  npu::Core& core = *npu::current_core;
+  CheckTile(core, "TSTORE", "the tile", facts.tile);
+  if (mode.added_type != 0) {
+    CheckType(core, "TSTORE", {kAddable, kAddable}, mode.added_type, mode.out_type);
+  }
+  if (mode.words != nullptr) CheckWords(core, mode.op, *mode.words, facts.tile.valid_cols);
   if (!core.check_limits) return;
-  const GlobalOrder<Global> order(global);
-  const TransferFacts facts("TSTORE", tile, order);
   CheckGlobalShape(facts);
-  if constexpr (TileT::Loc == TileType::Acc) {
-    CheckAccStore(facts, sizeof(Out), std::is_same_v<Out, float>);
+  if (facts.kind.loc == TileType::Acc) {
+    CheckAccStore(facts, mode.out_is_float);
   } else {
     CheckLayouts(facts, false);
     CheckBursts(facts, true);
   }
-  CheckGlobalMemory(core, "TSTORE", global.data(), order.shape, order.stride, sizeof(Out));
+  CheckGlobalMemory(core, "TSTORE", facts.global);
 }
 
-/// Writes a run of elements that have the type of global memory.
-template <AtomicType kAtomic, size_t kWholeRun, class Out, class In>
-inline void PutRun(Out* to, int64_t step, const In* from, size_t count) {
-  if constexpr (kAtomic == AtomicType::AtomicAdd) {
-    static_assert(std::is_same_v<Out, In>, "TSTORE: expected one element type to add");
-    for (size_t i = 0; i < count; ++i) AtomicAdd(to + static_cast<int64_t>(i) * step, from[i]);
+NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& global, const TileFacts& tile,
+                            const StoreMode& mode)) {
+  const auto operands = [&](auto report) {
+    const uint64_t elements = tile.Lines() * tile.Length();
+    const npu::Work work = {elements, elements * global.element_bytes, 0};
+    const npu::Access written = GlobalAccess(tile, global, true), read = AccessOf(tile, false);
+    if (mode.words == nullptr) {
+      report(work, written, read);
+    } else {
+      report(work, written, read, AccessOf(*mode.words, false));
+    }
+  };
+  const auto pipe = tile.kind->loc == TileType::Acc ? npu::Pipe::kFix : npu::Pipe::kMte3;
+  npu::Issue(mode.op, pipe, call_site, operands, [&] {
+    CheckStore({"TSTORE", tile, global}, mode);
+    if (mode.put == nullptr) return CopyToGlobal(tile, global);
+    ForEachPiece(tile, global, [&](const Piece& piece) {
+      mode.put(mode.stage, piece.at, piece.global, piece.step, piece.tile, piece.count);
+    });
+  });
+}
+
+template <class Out>
+inline void AddRun(Out* to, int64_t step, const Out* from, size_t count) {
+  for (size_t i = 0; i < count; ++i) AtomicAdd(to + static_cast<int64_t>(i) * step, from[i]);
+}
+
+/// PutElements of an atomic add.
+template <class T>
+void AddElements(const void*, size_t, void* to, int64_t step, const void* from, size_t count) {
+  AddRun(static_cast<T*>(to), step, static_cast<const T*>(from), count);
+}
+
+/// PutElements of an accumulator, which come in runs of at most 16.
+template <bool kAdds, class Out, class In, class Stage>
+void PutStaged(const void* stage, size_t at, void* to, int64_t step, const void* from,
+               size_t count) {
+  constexpr size_t kRun = 16;
+  const auto& convert = *static_cast<const Stage*>(stage);
+  const auto* in = static_cast<const In*>(from);
+  auto* target = static_cast<Out*>(to);
+  if (!kAdds && step == 1) return convert(at, target, in, count);
+  Out out[kRun];
+  convert(at, out, in, count);
+  if constexpr (kAdds) {
+    AddRun(target, step, static_cast<const Out*>(out), count);
   } else {
-    CopyRun<kWholeRun>(to, step, from, 1, count);
+    CopySpaced<sizeof(Out)>(reinterpret_cast<char*>(target), step,
+                            reinterpret_cast<const char*>(out), 1, count);
   }
 }
 
-template <AtomicType kAtomic, class Global, class TileT, class Stage>
-inline void StoreAcc(const Global& global, const TileT& tile, const Stage& stage) {
-  using Out = typename Global::RawDType;
-  using In = typename TileT::DType;
-  constexpr size_t kRun = Order<TileT>::kRun;
-  static_assert(kRun <= 16 && Order<TileT>::kLinesAreRows,
-                "TSTORE: expected an Acc tile of layout NZ");
-  Transfer<TileT, Global>::ForEachPiece(
-      tile, global, [&](size_t, size_t at, const In* from, Out* to, int64_t step, size_t count) {
-        if (kAtomic == AtomicType::AtomicNone && step == 1) {
-          stage(at, to, from, count);
-        } else {
-          Out out[kRun];
-          stage(at, out, from, count);
-          PutRun<kAtomic, kRun>(to, step, static_cast<const Out*>(out), count);
-        }
-      });
-}
-
-template <AtomicType kAtomic, class Global, class TileT, class Stage>
-[[gnu::noinline]] void Store(Global& global, TileT& tile, const Stage& stage) {
-  const void* call_site = __builtin_return_address(0);
+template <AtomicType kAtomic, class Stage, class Global, class TileT>
+[[gnu::noinline]] void Store(const char* op, Global& global, TileT& tile, const Stage& stage,
+                             const TileFacts* words) {
   using T = typename TileT::DType;
   using Out = typename Global::RawDType;
-  using Move = Transfer<TileT, Global>;
+  constexpr bool kAdds = kAtomic == AtomicType::AtomicAdd;
   static_assert(
       TileT::Loc == TileType::Vec || TileT::Loc == TileType::Mat || TileT::Loc == TileType::Acc,
       "TSTORE: expected a Vec, Mat or Acc tile");
   static_assert(!std::is_const_v<typename Global::DType>,
                 "TSTORE: expected a global tensor of elements that may be written");
-  constexpr bool kFromAcc = TileT::Loc == TileType::Acc;
-  static_assert(kFromAcc || sizeof(T) == sizeof(Out),
-                "TSTORE: expected tile and global tensor of one element size");
-  const auto operands = [&](auto report) {
-    const auto lines = LinesOf(tile);
-    const uint64_t elements = lines.count * lines.length;
-    report(npu::Work{elements, elements * sizeof(Out), 0}, Move::GlobalAccess(tile, global, true),
-           Reads(tile));
-  };
-  npu::Issue("TSTORE", kFromAcc ? npu::Pipe::kFix : npu::Pipe::kMte3, call_site, operands, [&] {
-    CheckStore(*npu::current_core, tile, global, kAtomic);
-    if constexpr (kFromAcc) {
-      StoreAcc<kAtomic>(global, tile, stage);
-    } else {
-      Move::ForEachPiece(tile, global,
-                         [](size_t, size_t, const T* from, Out* to, int64_t step, size_t count) {
-                           PutRun<kAtomic, Order<TileT>::kRun>(to, step, from, count);
-                         });
-    }
-  });
-}
-
-template <AtomicType kAtomic, ReluPreMode kRelu, class Global, class TileT, class Fp>
-[[gnu::noinline]] void StoreWithWords(Global& global, TileT& tile, Fp& fp) {
-  const void* call_site = __builtin_return_address(0);
-  const auto operands = [&](auto report) {
-    const auto lines = LinesOf(tile);
-    const uint64_t elements = lines.count * lines.length;
-    report(npu::Work{elements, elements * sizeof(typename Global::DType), 0},
-           Transfer<TileT, Global>::GlobalAccess(tile, global, true), Reads(tile), Reads(fp));
-  };
-  npu::Issue("TSTORE_FP", npu::Pipe::kFix, call_site, operands, [&] {
-    npu::Core& core = *npu::current_core;
-    CheckStore(core, tile, global, kAtomic);
-    CheckWords(core, "TSTORE_FP", fp, tile.GetValidCol());
-    using Word = typename Fp::DType;
-    StoreAcc<kAtomic>(global, tile, VectorStage<kRelu, Word>{fp.data()});
-  });
+  constexpr bool kOutIsFloat = std::is_same_v<Out, float>;
+  StoreMode mode = {op,   kAdds ? kTypeBit<Out> : 0, kTypeName<Out>, kOutIsFloat, nullptr, &stage,
+                    words};
+  if constexpr (TileT::Loc == TileType::Acc) {
+    static_assert(Order<TileT>::kRun <= 16 && Order<TileT>::kLinesAreRows,
+                  "TSTORE: expected an Acc tile of layout NZ");
+    mode.put = PutStaged<kAdds, Out, T, Stage>;
+  } else {
+    static_assert(sizeof(T) == sizeof(Out),
+                  "TSTORE: expected tile and global tensor of one element size");
+    static_assert(!kAdds || std::is_same_v<Out, T>, "TSTORE: expected one element type to add");
+    if constexpr (kAdds) mode.put = AddElements<T>;
+  }
+  StoreTile(__builtin_return_address(0), GlobalFacts(global), TileFacts(tile), mode);
 }
 
 }  // namespace detail
@@ -156,7 +170,8 @@ template <AtomicType kAtomic, ReluPreMode kRelu, class Global, class TileT, clas
 template <class TileT, class Global, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
   (events.Wait(), ...);
-  detail::Store<AtomicType::AtomicNone>(global, tile, detail::PlainStage<ReluPreMode::NoRelu>{});
+  detail::Store<AtomicType::AtomicNone>("TSTORE", global, tile,
+                                        detail::PlainStage<ReluPreMode::NoRelu>{}, nullptr);
   npu::KeepCallSite();
   return {};
 }
@@ -169,7 +184,8 @@ template <STPhase kPhase, class TileT, class Global, class... Events>
 template <class TileT, class Global, AtomicType kAtomic, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
   (events.Wait(), ...);
-  detail::Store<kAtomic>(global, tile, detail::PlainStage<ReluPreMode::NoRelu>{});
+  detail::Store<kAtomic>("TSTORE", global, tile, detail::PlainStage<ReluPreMode::NoRelu>{},
+                         nullptr);
   npu::KeepCallSite();
   return {};
 }
@@ -183,7 +199,7 @@ template <class TileT, class Global, AtomicType kAtomic, ReluPreMode kRelu, clas
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
   static_assert(TileT::Loc == TileType::Acc, "TSTORE: expected an Acc tile with a relu mode");
   (events.Wait(), ...);
-  detail::Store<kAtomic>(global, tile, detail::PlainStage<kRelu>{});
+  detail::Store<kAtomic>("TSTORE", global, tile, detail::PlainStage<kRelu>{}, nullptr);
   npu::KeepCallSite();
   return {};
 }
@@ -205,7 +221,7 @@ template <class TileT, class Global, AtomicType kAtomic = AtomicType::AtomicNone
                                                  Events&... events) {
   static_assert(TileT::Loc == TileType::Acc, "TSTORE: expected an Acc tile to quantize");
   (events.Wait(), ...);
-  detail::Store<kAtomic>(global, tile, detail::ScalarStage<kRelu>(quant));
+  detail::Store<kAtomic>("TSTORE", global, tile, detail::ScalarStage<kRelu>(quant), nullptr);
   npu::KeepCallSite();
   return {};
 }
@@ -225,7 +241,11 @@ template <class TileT, class Global, class Fp, AtomicType kAtomic = AtomicType::
 [[gnu::always_inline]] inline RecordEvent TSTORE_FP(Global& global, TileT& tile, Fp& fp,
                                                     Events&... events) {
   (events.Wait(), ...);
-  detail::StoreWithWords<kAtomic, kRelu>(global, tile, fp);
+  using Stage = detail::VectorStage<kRelu, typename Fp::DType>;
+  static_assert(Fp::Loc == TileType::Scaling && sizeof(typename Fp::DType) == 8,
+                "TSTORE_FP: expected a Scaling tile of 64-bit words");
+  const detail::TileFacts words(fp);
+  detail::Store<kAtomic>("TSTORE_FP", global, tile, Stage{fp.data()}, &words);
   npu::KeepCallSite();
   return {};
 }

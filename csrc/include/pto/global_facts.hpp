@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "npu/instruction.hpp"
+#include "pto/global_tensor.hpp"
+
+namespace pto::detail {
+
+/// A global tensor without its type, and its order as lines along its contiguous dimension: rows
+/// of ND, columns of DN, rows of NZ, which come in runs of the last dimension. Row and column of an
+/// element:
+///   ND  row over dimensions 0 to 3, column in 4;  DN  row in 3, column over 0, 1, 2, 4;
+///   NZ  row over 2, 3 (16 to a box), column over 0, 1, 4 (32 bytes to a box)
+struct GlobalFacts {
+  Layout layout;
+  size_t element_bytes;
+  char* data;
+  int64_t shape[kGlobalDims], stride[kGlobalDims];
+
+  template <class Global>
+  explicit GlobalFacts(const Global& global)
+      : layout(Global::layout),
+        element_bytes(sizeof(typename Global::DType)),
+        data(reinterpret_cast<char*>(const_cast<typename Global::RawDType*>(global.data()))) {
+    static_assert(Global::layout == Layout::ND || Global::layout == Layout::DN ||
+                      Global::layout == Layout::NZ,
+                  "expected a global tensor of layout ND, DN or NZ");
+    for (int d = 0; d < kGlobalDims; ++d) {
+      shape[d] = global.GetShape(d);
+      stride[d] = global.GetStride(d);
+    }
+  }
+
+  bool LinesAreRows() const { return layout != Layout::DN; }
+  bool Boxed() const { return layout == Layout::NZ; }
+
+  /// True where no element is named.
+  bool Empty() const {
+    for (const int64_t extent : shape) {
+      if (extent <= 0) return true;
+    }
+    return false;
+  }
+
+  int64_t Rows() const {
+    if (layout == Layout::ND) return shape[0] * shape[1] * shape[2] * shape[3];
+    return Boxed() ? shape[2] * shape[3] : shape[3];
+  }
+  int64_t Cols() const {
+    if (layout == Layout::ND) return shape[4];
+    return shape[0] * shape[1] * (Boxed() ? 1 : shape[2]) * shape[4];
+  }
+
+  /// Elements of a line up to the next gap.
+  size_t Run() const { return Boxed() ? static_cast<size_t>(shape[4]) : SIZE_MAX; }
+  /// Distance of neighbours within a run, in elements.
+  int64_t Step() const { return stride[LinesAreRows() ? 4 : 3]; }
+
+  /// Distance of the first element of line from the start, in elements.
+  int64_t LineStart(int64_t line) const {
+    if (Boxed()) return line / shape[3] * stride[2] + line % shape[3] * stride[3];
+    const int last = LinesAreRows() ? 3 : 4;
+    if (line < shape[last]) return line * stride[last];
+    int64_t offset = line % shape[last] * stride[last];
+    line /= shape[last];
+    for (int d = 2; d >= 0 && line != 0; --d) {
+      offset += line % shape[d] * stride[d];
+      line /= shape[d];
+    }
+    return offset;
+  }
+
+  /// Distance of element at of a line from the line's first, in elements.
+  int64_t InLine(int64_t at) const {
+    if (!Boxed()) return at * Step();
+    const int64_t box = at / shape[4];
+    return box / shape[1] * stride[0] + box % shape[1] * stride[1] + at % shape[4] * stride[4];
+  }
+};
+
+}  // namespace pto::detail

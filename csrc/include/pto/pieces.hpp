@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "pto/global_facts.hpp"
+#include "pto/tile_facts.hpp"
+
+/// Moves the elements of tiles to and from global memory, in pieces that are contiguous in the tile
+/// and evenly spaced in global memory.
+namespace pto::detail {
+
+/// One piece. step: distance of neighbours in global memory, in elements.
+struct Piece {
+  size_t line, at;  // of its first element in the tile
+  std::byte* tile;
+  char* global;
+  int64_t step;
+  size_t count;  // elements
+};
+
+/// Brings the first bytes of a line near. Lines are short and far apart: the processor does not
+/// foresee the next ones (a product of 512 x 2048 x 1536 takes 1.25 times as long without).
+inline void Prefetch(const char* line, size_t bytes) {
+  constexpr size_t kCacheLine = 64, kMost = 256;  // bytes
+  for (size_t at = 0; at < std::min(bytes, kMost); at += kCacheLine) {
+    __builtin_prefetch(line + at);
+  }
+}
+
+/// Calls move(piece) for all pieces of the valid region of tile.
+template <class Move>
+inline void ForEachPiece(const TileFacts& tile, const GlobalFacts& global, const Move& move) {
+  constexpr size_t kLinesAhead = 8;
+  if (global.Empty()) return;
+  const LineOrder order = tile.kind->lines;
+  const size_t lines = tile.Lines(), length = tile.Length(), bytes = tile.kind->element_bytes;
+  const auto global_bytes = static_cast<int64_t>(global.element_bytes);
+  const auto start = [&](size_t line) {
+    return global.data + global.LineStart(static_cast<int64_t>(line)) * global_bytes;
+  };
+  const bool same_direction = order.lines_are_rows == global.LinesAreRows();
+  for (size_t line = 0; line < lines; ++line) {
+    if (same_direction) {
+      char* line_start = start(line);
+      if (line + kLinesAhead < lines) Prefetch(start(line + kLinesAhead), length * bytes);
+      for (size_t at = 0; at < length;) {
+        size_t count = std::min(length - at, order.run - at % order.run);
+        if (global.Boxed()) count = std::min(count, global.Run() - at % global.Run());
+        move(Piece{line, at, tile.data + order.Offset(line, at) * bytes,
+                   line_start + global.InLine(static_cast<int64_t>(at)) * global_bytes,
+                   global.Step(), count});
+        at += count;
+      }
+    } else {
+      for (size_t at = 0; at < length; ++at) {
+        char* element = start(at) + global.InLine(static_cast<int64_t>(line)) * global_bytes;
+        move(Piece{line, at, tile.data + order.Offset(line, at) * bytes, element, 1, 1});
+      }
+    }
+  }
+}
+
+/// Copies elements of kBytes, each step of them apart.
+template <size_t kBytes>
+inline void CopySpaced(char* to, int64_t to_step, const char* from, int64_t from_step,
+                       size_t count) {
+  constexpr auto kSize = static_cast<int64_t>(kBytes);
+  for (size_t i = 0; i < count; ++i) {
+    std::memcpy(to, from, kBytes);
+    to += to_step * kSize;
+    from += from_step * kSize;
+  }
+}
+
+/// Copies a run; steps are those of neighbours, in elements. Runs of boxes have 32 bytes.
+inline void CopyRun(size_t element_bytes, char* to, int64_t to_step, const char* from,
+                    int64_t from_step, size_t count) {
+  constexpr size_t kBoxBytes = 32;
+  const size_t bytes = count * element_bytes;
+  if (to_step == 1 && from_step == 1) {
+    std::memcpy(to, from, bytes == kBoxBytes ? kBoxBytes : bytes);
+  } else if (element_bytes == 1) {
+    CopySpaced<1>(to, to_step, from, from_step, count);
+  } else if (element_bytes == 2) {
+    CopySpaced<2>(to, to_step, from, from_step, count);
+  } else if (element_bytes == 4) {
+    CopySpaced<4>(to, to_step, from, from_step, count);
+  } else {
+    CopySpaced<8>(to, to_step, from, from_step, count);
+  }
+}
+
+/// tile = global, the bytes as they are.
+NPU_ONE_BODY(void CopyFromGlobal(const TileFacts& tile, const GlobalFacts& global)) {
+  ForEachPiece(tile, global, [&](const Piece& piece) {
+    CopyRun(global.element_bytes, reinterpret_cast<char*>(piece.tile), 1, piece.global, piece.step,
+            piece.count);
+  });
+}
+
+/// global = tile, the bytes as they are.
+NPU_ONE_BODY(void CopyToGlobal(const TileFacts& tile, const GlobalFacts& global)) {
+  ForEachPiece(tile, global, [&](const Piece& piece) {
+    CopyRun(global.element_bytes, piece.global, piece.step,
+            reinterpret_cast<const char*>(piece.tile), 1, piece.count);
+  });
+}
+
+/// What a transfer touches of global memory: from its first line as far as its lines are evenly
+/// apart.
+NPU_ONE_BODY(npu::Access GlobalAccess(const TileFacts& tile, const GlobalFacts& global,
+                                      bool is_write)) {
+  const size_t lines = global.Empty() ? 0 : tile.Lines(), bytes = global.element_bytes;
+  const auto pitch = static_cast<size_t>(lines > 1 ? global.LineStart(1) : 0);
+  return {npu::Space::kGm, is_write, global.data, lines, tile.Length() * bytes, pitch * bytes};
+}
+
+}  // namespace pto::detail

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "npu/text.hpp"
+#include "pto/tile.hpp"
+
+/// Tiles without their type: what checks, messages and copies look at is compiled once for all.
+namespace pto::detail {
+
+/// Order of a tile's elements.
+enum class TileOrder : uint8_t { kNd, kDn, kNz, kZn, kZz, kNn };
+
+/// Order of the elements of a tile: lines (rows, or columns where those are contiguous) that
+/// consist of runs of contiguous elements: one run in a tile without boxes, one per inner box else.
+struct LineOrder {
+  bool lines_are_rows;
+  bool boxed;
+  bool boxes_along_lines;  // Zz, Nn; else across the lines: Nz, Zn
+  size_t lines;
+  size_t length;     // elements of a line
+  size_t run;        // elements of a run
+  size_t box_lines;  // lines of a box
+
+  /// Distance of element at of a line from the start of the tile, in elements.
+  constexpr size_t Offset(size_t line, size_t at) const {
+    if (!boxed) return line * length + at;
+    if (!boxes_along_lines) return at / run * (lines * run) + line * run + at % run;
+    return line / box_lines * (box_lines * length) + at / run * (box_lines * run) +
+           line % box_lines * run + at % run;
+  }
+};
+
+template <class TileT>
+constexpr LineOrder LineOrderOf() {
+  const bool by_rows = TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
+  const size_t lines = by_rows ? TileT::Rows : TileT::Cols;
+  const size_t length = by_rows ? TileT::Cols : TileT::Rows;
+  // A tile of one line, or of lines shorter than a box, has no more elements than its extent.
+  const size_t box_length = by_rows ? TileT::InnerCols : TileT::InnerRows;
+  const size_t box_lines = by_rows ? TileT::InnerRows : TileT::InnerCols;
+  return {by_rows,
+          TileT::isBoxedLayout,
+          TileT::isRowMajor == by_rows,
+          lines,
+          length,
+          TileT::isBoxedLayout && box_length < length ? box_length : length,
+          box_lines < lines ? box_lines : lines};
+}
+
+template <class TileT>
+constexpr TileOrder TileOrderOf() {
+  if (!TileT::isBoxedLayout) return TileT::isRowMajor ? TileOrder::kNd : TileOrder::kDn;
+  if (TileT::isRowMajor) return TileT::isInnerRowMajor ? TileOrder::kZz : TileOrder::kZn;
+  return TileT::isInnerRowMajor ? TileOrder::kNz : TileOrder::kNn;
+}
+
+inline const char* KindName(TileType type) {
+  constexpr const char* kNames[] = {"Vec",  "Mat",     "Left",      "Right",      "Acc",
+                                    "Bias", "Scaling", "ScaleLeft", "ScaleRight", "Ctrl"};
+  return kNames[static_cast<int>(type)];
+}
+
+/// What the type of a tile tells.
+struct TileKind {
+  TileType loc;
+  TileOrder order;
+  const char* dtype;
+  size_t element_bytes;
+  int rows, cols;
+  LineOrder lines;
+};
+
+template <class TileT>
+inline constexpr TileKind kTileKind = {TileT::Loc,
+                                       TileOrderOf<TileT>(),
+                                       kTypeName<typename TileT::DType>,
+                                       sizeof(typename TileT::DType),
+                                       TileT::Rows,
+                                       TileT::Cols,
+                                       LineOrderOf<TileT>()};
+
+struct TileFacts {
+  const TileKind* kind;
+  int valid_rows;
+  int valid_cols;
+  std::byte* data;
+
+  template <class TileT>
+  explicit TileFacts(const TileT& tile)
+      : kind(&kTileKind<TileT>),
+        valid_rows(tile.GetValidRow()),
+        valid_cols(tile.GetValidCol()),
+        data(reinterpret_cast<std::byte*>(
+            const_cast<void*>(static_cast<const void*>(tile.data())))) {}
+
+  bool ValidRegionFits() const {
+    return valid_rows >= 0 && valid_cols >= 0 && valid_rows <= kind->rows &&
+           valid_cols <= kind->cols;
+  }
+
+  /// Lines of the valid region and elements of each. A region outside the extent is a fault at
+  /// level limits; with checks off it counts as empty or is cut.
+  size_t Lines() const { return Length() == 0 ? 0 : Cut(kind->lines.lines_are_rows); }
+  size_t Length() const { return Cut(!kind->lines.lines_are_rows); }
+
+  /// "Vec float tile of 16x64".
+  NPU_ONE_BODY(npu::Text Describe() const) {
+    return npu::Text(KindName(kind->loc)) + " " + kind->dtype + " tile of " +
+           Extent(kind->rows, kind->cols);
+  }
+
+  NPU_ONE_BODY(static npu::Text Extent(int64_t rows, int64_t cols)) {
+    return npu::TextOf(rows) + "x" + npu::TextOf(cols);
+  }
+
+ private:
+  size_t Cut(bool rows) const {
+    return static_cast<size_t>(
+        std::clamp(rows ? valid_rows : valid_cols, 0, rows ? kind->rows : kind->cols));
+  }
+};
+
+/// The valid region of tile as an access, for observers. Of a boxed tile, whose region is scattered
+/// over its boxes, it is the whole range from the first to the last element.
+NPU_ONE_BODY(npu::Access AccessOf(const TileFacts& tile, bool is_write)) {
+  const LineOrder& order = tile.kind->lines;
+  const size_t lines = tile.Lines(), length = tile.Length(), bytes = tile.kind->element_bytes;
+  const npu::Space space = SpaceOf(tile.kind->loc);
+  if (!order.boxed) {
+    return {space, is_write, tile.data, lines, length * bytes, order.length * bytes};
+  }
+  const size_t last = lines == 0 ? 0 : order.Offset(lines - 1, length - 1) + 1;
+  return {space, is_write, tile.data, last != 0, last * bytes, last * bytes};
+}
+
+template <class TileT>
+inline npu::Access Writes(const TileT& tile) {
+  return AccessOf(TileFacts(tile), true);
+}
+
+template <class TileT>
+inline npu::Access Reads(const TileT& tile) {
+  return AccessOf(TileFacts(tile), false);
+}
+
+}  // namespace pto::detail
