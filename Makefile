@@ -14,13 +14,14 @@ export PYTHONNOUSERSITE := 1
 export NPU_BUILD_JOBS := $(JOBS)
 
 .PHONY: help demo test bench lint format wheel clean distclean machine build packages \
-        test-cpp test-python test-asan test-tsan test-layering test-packaging
+        test-cpp test-python test-asan test-tsan test-aarch64 test-layering test-packaging
 .NOTPARALLEL:
 
 help:
 	@echo "make demo    train a small net on npu with torch.ops.npu.my_add"
 	@echo "make test    build, run the C++ tests (also under the sanitizers) and the Python tests"
-	@echo "             parts: test-cpp test-asan test-tsan test-python test-layering test-packaging"
+	@echo "             parts: test-cpp test-asan test-tsan test-python test-layering"
+	@echo "             by request: test-aarch64 (cross-compiled, in qemu-user) test-packaging"
 	@echo "make bench   time operators on npu beside torch on CPU"
 	@echo "make lint    formatters, linters and type checker over all files"
 	@echo "make format  apply the formatters"
@@ -86,6 +87,15 @@ test-tsan: $(VENV)/.test | machine
 	  -DNPU_BUILD_TORCH=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNPU_SANITIZE=thread --log-level=WARNING
 	@$(VENV)/bin/cmake --build build/tsan --target npu_threaded_tests --parallel $(JOBS)
 	$(CTEST) --test-dir build/tsan --label-regex threaded
+
+# By request: runtime, kernels and C++ tests, cross-compiled, in an emulator of the processor.
+test-aarch64: $(VENV)/.test | machine
+	@sh tools/check_aarch64.sh
+	@$(VENV)/bin/cmake -S . -B build/aarch64 -G Ninja $(call cmake_arguments,aarch64) \
+	  -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/csrc/cmake/aarch64_toolchain.cmake \
+	  -DNPU_BUILD_TORCH=OFF --log-level=WARNING
+	@$(VENV)/bin/cmake --build build/aarch64 --target npu_tests --parallel $(JOBS)
+	$(CTEST) --test-dir build/aarch64
 
 # Installs the wheel of all levels, and what other ways of installing make, into environments of its own.
 test-packaging: $(VENV)/.test packages wheel

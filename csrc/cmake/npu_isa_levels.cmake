@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # npu_resolve_isa_levels(<variable>): the levels of NPU_ISA_LEVELS, with native replaced by the best this machine has.
+# npu_compile_for_level(<target> <level>): compiles the sources of target for that level.
 include(CheckCXXSourceRuns)
 
 function(npu_resolve_isa_levels variable)
@@ -21,4 +22,11 @@ function(npu_resolve_isa_levels variable)
     list(APPEND levels ${native})
   endif()
   set(${variable} ${levels} PARENT_SCOPE)
+endfunction()
+
+function(npu_compile_for_level target level)
+  if(level STREQUAL "aarch64")
+    set(level armv8-a) # what every 64-bit ARM core has
+  endif()
+  target_compile_options(${target} PRIVATE -march=${level})
 endfunction()

@@ -105,7 +105,7 @@ class Accumulator {
 
 /// The shape of the dimensions that are kept, or of those that are summed, with 1 for the others.
 struct Part {
-  int64_t shape[kMaxDims];
+  int64_t shape[kMaxDims] = {};
 
   AICORE Part(const SumTiling& tiling, bool kept) {
     for (int64_t d = 0; d < tiling.dims; ++d)

@@ -5,7 +5,11 @@
 #include <cstring>
 
 /// IEEE 754 binary16.
+#if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+using half = __fp16;  // no _Float16 in C++ there; operands are promoted to float
+#else
 using half = _Float16;
+#endif
 
 /// The upper 16 bits of a float. Arithmetic goes through float and is rounded to nearest even on
 /// the way back.
