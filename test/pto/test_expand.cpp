@@ -5,7 +5,6 @@
 
 #include "on_core.hpp"
 #include "pto/instr/expand_arithmetic.hpp"
-#include "pto/instr/fillpad.hpp"
 #include "pto/instr/rearrange.hpp"
 
 namespace {
@@ -196,61 +195,6 @@ TEST(Tci, CountsUpAndDown) {
     EXPECT_EQ(dst.GetValue(19), static_cast<int16_t>(32760 + 19));
     TCI<decltype(dst), int16_t, 1>(dst, 5);
     EXPECT_EQ(dst.GetValue(19), 5 - 19);
-  });
-}
-
-template <class T, PadValue kPad, int kRowsOfTile = 8, int kColsOfTile = 64>
-using Padded = Tile<TileType::Vec, T, kRowsOfTile, kColsOfTile, BLayout::RowMajor, -1, -1,
-                    SLayout::NoneBox, 512, kPad>;
-
-TEST(Tfillpad, OfAFullTileAtTheEndOfUbTouchesNothingElse) {
-  OnCore([] {
-    Padded<float, PadValue::Max> tile(8, 64);
-    TASSIGN(tile, 0x30000 - 8 * 64 * 4);
-    TEXPANDS(tile, 2.0f);
-    TFILLPAD(tile, tile);
-    for (int i = 0; i < 8 * 64; ++i) ASSERT_EQ(tile.GetValue(i), 2.0f);
-  });
-}
-
-TEST(Tfillpad, InPlacePadsRowsAndColumnsBehindTheValidRegion) {
-  OnCore([] {
-    Padded<float, PadValue::Max> dst(8, 64), src(6, 60);
-    TASSIGN(dst, 0);
-    TASSIGN(src, 0);
-    TEXPANDS(dst, 1.0f);
-    TFILLPAD(dst, src);
-    for (int i = 0; i < 8 * 64; ++i) {
-      ASSERT_EQ(dst.GetValue(i), i / 64 < 6 && i % 64 < 60 ? 1.0f : INFINITY) << i;
-    }
-  });
-}
-
-TEST(Tfillpad, ExpandsIntoAWiderTile) {
-  OnCore([] {
-    Padded<int16_t, PadValue::Min, 6, 64> src(5, 50);
-    Padded<int16_t, PadValue::Min, 8, 96> dst(8, 96);
-    TASSIGN(src, 0);
-    TASSIGN(dst, 4096);
-    TEXPANDS(src, static_cast<int16_t>(7));
-    TFILLPAD_EXPAND(dst, src);
-    for (int i = 0; i < 8 * 96; ++i) {
-      ASSERT_EQ(dst.GetValue(i), i / 96 < 5 && i % 96 < 50 ? 7 : INT16_MIN) << i;
-    }
-    ExpectContains(
-        [] {
-          try {
-            Padded<int16_t, PadValue::Min, 6, 64> small(5, 50);
-            Padded<int16_t, PadValue::Min, 8, 96> large(8, 96);
-            TASSIGN(small, 0);
-            TASSIGN(large, 4096);
-            TFILLPAD(large, small);
-          } catch (const npu::Fault& fault) {
-            return std::string(fault.what());
-          }
-          return std::string();
-        }(),
-        "TFILLPAD: expected dst of 6x64 (the extent of src), got 8x96");
   });
 }
 

@@ -15,14 +15,19 @@ enum class TFillPadMode : uint8_t { Normal, InPlace, Expand };
 
 namespace detail {
 
-/// dst = src over the valid region of src, pad elsewhere in dst, all its rows and columns.
+/// dst = src over the valid region of src, pad in the other columns of dst and in all columns of
+/// the rows behind, of a Vec tile up to its last valid row.
 template <class Dst, class Src, class T>
 void CopyAndPad(const Dst& dst, const Src& src, T pad) {
   const auto rows =
       static_cast<size_t>(std::clamp(src.GetValidRow(), 0, std::min(Src::Rows, Dst::Rows)));
   const auto cols =
       static_cast<size_t>(std::clamp(src.GetValidCol(), 0, std::min(Src::Cols, Dst::Cols)));
-  for (size_t row = 0; row < Dst::Rows; ++row) {
+  const auto lines = LinesOf(dst);
+  if (lines.count == 0) return;
+  const size_t valid = Order<Dst>::kLinesAreRows ? lines.count : lines.length;
+  const size_t end = Dst::Loc == TileType::Vec ? std::max(rows, valid) : Dst::Rows;
+  for (size_t row = 0; row < end; ++row) {
     const size_t kept = row < rows ? cols : 0;
     for (size_t col = 0; col < kept; ++col) {
       T* to = ElementOf(dst, row, col);
@@ -64,7 +69,9 @@ template <class Dst, class Src>
 
 }  // namespace detail
 
-/// dst = src over the valid region of src, the PadVal of dst in all other rows and columns of dst.
+/// dst = src over the valid region of src, the PadVal of dst in all columns to its right and in the
+/// rows below it that dst has valid. Rows of dst behind those stay; nothing valid in dst: all of
+/// it.
 ///   dst, src  Vec tiles of one dtype of 8, 16 or 32 bits; they may have the same address
 ///   kMode     Normal, InPlace: the same extent; Expand: dst may be larger
 /// Pipe V. Source: PTO ISA, TFILLPAD.
@@ -79,7 +86,7 @@ template <TFillPadMode kMode = TFillPadMode::Normal, class Dst, class Src,
   return {};
 }
 
-/// The same on a Mat tile, which is padded with kPad. Pipe MTE2.
+/// The same on a Mat tile, which is padded with kPad in all its rows. Pipe MTE2.
 template <class TileT, PadValue kPad = PadValue::Zero,
           std::enable_if_t<TileT::Loc == TileType::Mat, int> = 0, class... Events>
 [[gnu::always_inline]] inline RecordEvent TFILLPAD(TileT& dst, TileT& src, Events&... events) {
