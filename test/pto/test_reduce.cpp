@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "on_core.hpp"
+#include "elements.hpp"
 #include "pto/instr/reduce.hpp"
 
 namespace {
@@ -17,23 +17,40 @@ using test::FaultOf;
 using test::OnCore;
 using test::VecTile;
 
-/// The A2/A3 order written out: lanes of 256 bytes in turn, then neighbours pairwise.
+/// Neighbours combined until one is left.
 template <class T, class Op>
-T InOrder(const std::vector<T>& line, const Op& op) {
-  const size_t lanes = std::min<size_t>(256 / sizeof(T), line.size());
-  std::vector<T> sums(line.begin(), line.begin() + lanes);
-  for (size_t i = 256 / sizeof(T); i < line.size(); ++i) {
-    T& lane = sums[i % (256 / sizeof(T))];
-    lane = op(lane, line[i]);
-  }
-  while (sums.size() > 1) {
+T Pairwise(std::vector<T> values, const Op& op) {
+  while (values.size() > 1) {
     std::vector<T> next;
-    for (size_t i = 0; i < sums.size(); i += 2) {
-      next.push_back(i + 1 < sums.size() ? op(sums[i], sums[i + 1]) : sums[i]);
+    for (size_t i = 0; i < values.size(); i += 2) {
+      next.push_back(i + 1 < values.size() ? op(values[i], values[i + 1]) : values[i]);
     }
-    sums = next;
+    values = next;
   }
-  return sums[0];
+  return values[0];
+}
+
+/// The orders written out. A2/A3: lanes of 256 bytes in turn, then neighbours pairwise; A5: each
+/// 256 bytes pairwise, their results in turn.
+template <class T, class Op>
+T InOrder(const std::vector<T>& line, const Op& op, bool a5 = test::kA3) {
+  constexpr size_t kLanes = 256 / sizeof(T);
+  const auto part = [&](size_t first) {
+    const size_t last = std::min(first + kLanes, line.size());
+    return std::vector<T>(line.begin() + first, line.begin() + last);
+  };
+  if (a5) {
+    T result = Pairwise(part(0), op);
+    for (size_t i = kLanes; i < line.size(); i += kLanes) {
+      result = op(result, Pairwise(part(i), op));
+    }
+    return result;
+  }
+  std::vector<T> sums = part(0);
+  for (size_t i = kLanes; i < line.size(); ++i) {
+    sums[i % kLanes] = op(sums[i % kLanes], line[i]);
+  }
+  return Pairwise(sums, op);
 }
 
 /// a * b; integers wrap.
@@ -52,10 +69,12 @@ T Number(std::mt19937& random) {
 }
 
 template <class T>
-void CheckRows() {
+void CheckRows(bool a5 = test::kA3) {
   std::mt19937 random(1);
   for (const int cols : {1, 2, 3, 7, 63, 64, 65, 127, 128, 129, 300, 480}) {
     OnCore([&] {
+      std::optional<test::AsA5> chip;
+      if (a5) chip.emplace();
       VecTile<T, 4, 480> src(3, cols), tmp(3, cols);
       Tile<TileType::Vec, T, 16, 1, BLayout::ColMajor, -1, -1> column(3, 1);
       VecTile<T, 4, 16> wide(3, 1);
@@ -73,7 +92,7 @@ void CheckRows() {
       TROWSUM(column, src, tmp);
       TROWSUM(wide, src, tmp);
       for (int r = 0; r < 3; ++r) {
-        const T sum = InOrder(rows[r], [](T a, T b) { return static_cast<T>(a + b); });
+        const T sum = InOrder(rows[r], [](T a, T b) { return static_cast<T>(a + b); }, a5);
         ASSERT_EQ(column.GetValue(r), sum) << cols;
         ASSERT_EQ(wide.GetValue(r * 16), sum) << cols;
       }
@@ -85,7 +104,7 @@ void CheckRows() {
       }
       TROWPROD(column, src, tmp);
       for (int r = 0; r < 3; ++r) {
-        const T product = InOrder(rows[r], Product<T>);
+        const T product = InOrder(rows[r], Product<T>, a5);
         if (std::isnan(static_cast<double>(product))) continue;
         ASSERT_EQ(column.GetValue(r), product) << cols;
       }
@@ -93,12 +112,30 @@ void CheckRows() {
   }
 }
 
+/// The binary order of columns: a row without a neighbour joins the first pair, on A5 the last.
 template <class T>
-void CheckColumns() {
+T BinarySum(std::vector<T> values, bool a5) {
+  while (values.size() > 1) {
+    std::vector<T> next;
+    for (size_t i = 0; i + 1 < values.size(); i += 2) {
+      next.push_back(static_cast<T>(values[i] + values[i + 1]));
+    }
+    T& joined = a5 ? next.back() : next.front();
+    if (values.size() % 2 != 0) joined = static_cast<T>(joined + values.back());
+    values = next;
+  }
+  return values[0];
+}
+
+template <class T>
+void CheckColumns(bool a5 = test::kA3) {
   std::mt19937 random(2);
-  for (const int rows : {1, 2, 3, 5, 8, 13}) {
+  for (const int rows : {1, 2, 3, 5, 7, 8, 13}) {
     OnCore([&] {
-      VecTile<T, 13, 48> src(rows, 37), tmp(rows, 37);
+      std::optional<test::AsA5> chip;
+      if (a5) chip.emplace();
+      VecTile<T, 13, 48> src(rows, 37);
+      VecTile<T, 6, 48> tmp(rows / 2, 37);
       VecTile<T, 1, 64> dst(1, 37);
       TASSIGN(src, 0);
       TASSIGN(tmp, 8192);
@@ -117,16 +154,7 @@ void CheckColumns() {
       }
       TCOLSUM(dst, src, tmp, true);
       for (int c = 0; c < 37; ++c) {
-        std::vector<T> values = column(c);
-        while (values.size() > 1) {
-          std::vector<T> next;
-          for (size_t i = 0; i < values.size(); i += 2) {
-            next.push_back(i + 1 < values.size() ? static_cast<T>(values[i] + values[i + 1])
-                                                 : values[i]);
-          }
-          values = next;
-        }
-        ASSERT_EQ(dst.GetValue(c), values[0]);
+        ASSERT_EQ(dst.GetValue(c), BinarySum(column(c), a5)) << rows;
       }
       TCOLMAX(dst, src);
       for (int c = 0; c < 37; ++c) {
@@ -146,7 +174,13 @@ TEST(Rows, OfFloatEqualThePlainLoopInTheDocumentedOrder) { CheckRows<float>(); }
 TEST(Rows, OfHalfEqualThePlainLoopInTheDocumentedOrder) { CheckRows<half>(); }
 TEST(Rows, OfInt32EqualThePlainLoopInTheDocumentedOrder) { CheckRows<int32_t>(); }
 TEST(Rows, OfInt16EqualThePlainLoopInTheDocumentedOrder) { CheckRows<int16_t>(); }
+TEST(Rows, OnA5EqualThePlainLoopInItsOrder) {
+  CheckRows<float>(test::kA5);
+  CheckRows<half>(test::kA5);
+  CheckRows<bfloat16_t>(test::kA5);
+}
 TEST(Columns, OfFloatEqualThePlainLoop) { CheckColumns<float>(); }
+TEST(Columns, OnA5EqualThePlainLoop) { CheckColumns<float>(test::kA5); }
 TEST(Columns, OfHalfEqualThePlainLoop) { CheckColumns<half>(); }
 TEST(Columns, OfInt32EqualThePlainLoop) { CheckColumns<int32_t>(); }
 TEST(Columns, OfInt16EqualThePlainLoop) { CheckColumns<int16_t>(); }
@@ -194,6 +228,24 @@ TEST(Reduction, NamesWhatDoesNotFit) {
                  "TROWMAX: expected dst of 4 valid rows (those of src), got 3");
   ExpectContains(FaultOf(body(1, 7)),
                  "TCOLMAX: expected dst of 8 valid columns (those of src), got 7");
+}
+
+TEST(Reduction, NamesAScratchTileThatIsMissingOrTooSmall) {
+  const auto body = [](bool placed) {
+    return [=] {
+      VecTile<float, 6, 8> src(6, 8);
+      VecTile<float, 1, 8> dst(1, 8);
+      VecTile<float, 2, 8> tmp(2, 8);
+      TASSIGN(src, 0);
+      TASSIGN(dst, 256);
+      if (placed) TASSIGN(tmp, 512);
+      TCOLSUM(dst, src, tmp, true);
+    };
+  };
+  ExpectContains(FaultOf(body(false)), "TCOLSUM: expected tmp with an address from TASSIGN");
+  ExpectContains(FaultOf(body(true)),
+                 "TCOLSUM: expected tmp of at least 3x8 (half of src's rows), got a Vec float "
+                 "tile of 2x8");
 }
 
 TEST(Reduction, OfNoRowsLeavesTheDestination) {

@@ -104,27 +104,30 @@ void CombineRowsInTurn(const F& f, const Dst& dst, const Src& src) {
     npu::simd::Map(f, lines.length, to, to, lines(row));
 }
 
-/// Combines neighbouring rows pairwise until one is left, in tmp.
+/// Combines neighbouring rows pairwise until one is left, in tmp. A row without a neighbour joins
+/// the first pair (A2/A3) or the last one (A5).
 template <class F, class Dst, class Src, class Tmp>
-void CombineRowsPairwise(const F& f, const Dst& dst, const Src& src, const Tmp& tmp) {
+void CombineRowsPairwise(const F& f, npu::Generation generation, const Dst& dst, const Src& src,
+                         const Tmp& tmp) {
   const auto lines = LinesOf(src);
+  auto* to = ElementOf(dst, 0, 0);
   const auto row_of = [&](size_t row) { return tmp.data() + row * Tmp::Cols; };
-  size_t count = lines.count;
-  for (size_t pair = 0; pair < (count + 1) / 2; ++pair) {
-    const bool single = 2 * pair + 1 == count;
-    if (single) {
-      std::copy_n(lines(2 * pair), lines.length, row_of(pair));
-    } else {
-      npu::simd::Map(f, lines.length, row_of(pair), lines(2 * pair), lines(2 * pair + 1));
+  const auto halve = [&](size_t count, const auto& from) {
+    const size_t pairs = count / 2;
+    for (size_t pair = 0; pair < pairs; ++pair) {
+      npu::simd::Map(f, lines.length, row_of(pair), from(2 * pair), from(2 * pair + 1));
     }
+    if (count % 2 == 0) return;
+    auto* joined = row_of(generation == npu::Generation::kA3 ? 0 : pairs - 1);
+    npu::simd::Map(f, lines.length, joined, joined, from(count - 1));
+  };
+  if (lines.count == 1) {
+    std::copy_n(lines(0), lines.length, to);
+    return;
   }
-  for (count = (count + 1) / 2; count > 1; count = (count + 1) / 2) {
-    for (size_t pair = 0; pair < count / 2; ++pair) {
-      npu::simd::Map(f, lines.length, row_of(pair), row_of(2 * pair), row_of(2 * pair + 1));
-    }
-    if (count % 2 != 0) std::copy_n(row_of(count - 1), lines.length, row_of(count / 2));
-  }
-  std::copy_n(row_of(0), lines.length, ElementOf(dst, 0, 0));
+  halve(lines.count, lines);
+  for (size_t count = lines.count / 2; count > 1; count /= 2) halve(count, row_of);
+  std::copy_n(row_of(0), lines.length, to);
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaisePairs(const char* op, int rows, int cols, const TileFacts& tmp)) {
@@ -138,7 +141,7 @@ inline void CheckPairs(const char* op, const Tmp& tmp, const Src& src) {
   static_assert(std::is_same_v<typename Tmp::DType, typename Src::DType> && Tmp::isRowMajor &&
                     !Tmp::isBoxedLayout,
                 "expected a RowMajor tmp of the type of src");
-  const int rows = (src.GetValidRow() + 1) / 2, cols = src.GetValidCol();
+  const int rows = src.GetValidRow() / 2, cols = src.GetValidCol();
   CheckTile(*npu::current_core, op, "tmp", tmp);
   if (rows > Tmp::Rows || cols > Tmp::Cols) RaisePairs(op, rows, cols, TileFacts(tmp));
 }
@@ -220,7 +223,8 @@ template <class Dst, class Src, class... Events>
   return {};
 }
 
-/// The same; is_binary adds neighbouring rows pairwise until one is left, in tmp.
+/// The same; is_binary adds neighbouring rows pairwise until one is left, in tmp. Order:
+/// detail::CombineRowsPairwise.
 ///   tmp  Vec RowMajor tile with the columns of src and half its rows
 template <class Dst, class Src, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLSUM(Dst& dst, Src& src, Tmp& tmp, bool is_binary,
@@ -229,7 +233,8 @@ template <class Dst, class Src, class Tmp, class... Events>
   detail::ReduceColumns("TCOLSUM", dst, src, [&](auto& to, auto& from) {
     if (is_binary) {
       detail::CheckPairs("TCOLSUM", tmp, from);
-      detail::CombineRowsPairwise(npu::simd::Add{}, to, from, tmp);
+      detail::CombineRowsPairwise(npu::simd::Add{}, npu::current_core->arch->generation, to, from,
+                                  tmp);
     } else {
       detail::CombineRowsInTurn(npu::simd::Add{}, to, from);
     }
