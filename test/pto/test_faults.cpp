@@ -13,15 +13,21 @@ using test::OnCore;
 using test::VecTile;
 
 TEST(Tassign, NamesTheTileThatDoesNotFit) {
-  const std::string sentence = FaultOf([] {
+  const std::string at_run_time = FaultOf([] {
     VecTile<float, 64, 1024> tile(64, 1024);
     TASSIGN(tile, 0);
   });
-  ExpectContains(
-      sentence,
-      "kernel_under_test, block 0, instruction 0: TASSIGN: expected the Vec float tile of 64x1024 "
-      "(262144 bytes) to end within the 196608 bytes of UB on Ascend910B1, got address 0, end "
-      "262144");
+  const std::string constant = FaultOf([] {
+    VecTile<float, 64, 1024> tile(64, 1024);
+    TASSIGN<0>(tile);
+  });
+  for (const std::string& sentence : {at_run_time, constant}) {
+    ExpectContains(
+        sentence,
+        "kernel_under_test, block 0, instruction 0: TASSIGN: expected the Vec float tile of "
+        "64x1024 (262144 bytes) to end within the 196608 bytes of UB on Ascend910B1, got address "
+        "0, end 262144");
+  }
 }
 
 TEST(Tassign, TakesAllOfTheUnifiedBuffer) {

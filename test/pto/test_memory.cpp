@@ -85,6 +85,20 @@ TEST(Tstore, LeavesWhatLiesBetweenRowsUntouched) {
   for (int i = 0; i < 4 * 126; ++i) EXPECT_EQ(global[i], i % 126 < 112 ? 2.0f : -1.0f) << i;
 }
 
+TEST(Tload, GlobalMemoryMayStartAtAnyElement) {
+  std::vector<float> from(20), to(20, -1.0f);
+  for (int i = 0; i < 20; ++i) from[i] = static_cast<float>(i);
+  OnCore([&] {
+    VecTile<float, 1, 16> tile(1, 13);
+    TASSIGN(tile, 32);
+    Matrix<float> source(from.data() + 1, {1, 13}, {13, 1}),
+        target(to.data() + 3, {1, 13}, {13, 1});
+    TLOAD(tile, source);
+    TSTORE(target, tile);
+  });
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(to[i], i >= 3 && i < 16 ? i - 2.0f : -1.0f) << i;
+}
+
 TEST(Tload, WalksFiveDimensionsWithAnyStrides) {
   std::vector<int32_t> from(2 * 2 * 3 * 4 * 5 * 3);
   for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<int32_t>(i);
@@ -129,12 +143,15 @@ TEST(Tile, CopiesNameTheSameMemory) {
 TEST(Tile, ValidRegionOfZeroTouchesNothing) {
   std::vector<float> global(8, 1.0f);
   OnCore([&] {
-    VecTile<float, 8, 8> tile(0, 8);
+    VecTile<float, 8, 8> whole(8, 8), tile(0, 8);
+    TASSIGN(whole, 0);
     TASSIGN(tile, 0);
+    TEXPANDS(whole, 3.0f);
     Matrix<float> empty(global.data(), {0, 8}, {8, 1});
     TADD(tile, tile, tile);
     TLOAD(tile, empty);
     TSTORE(empty, tile);
+    for (int i = 0; i < 64; ++i) ASSERT_EQ(whole.GetValue(i), 3.0f);
   });
   EXPECT_EQ(global, std::vector<float>(8, 1.0f));
 }
