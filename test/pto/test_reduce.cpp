@@ -230,24 +230,6 @@ TEST(Reduction, NamesWhatDoesNotFit) {
                  "TCOLMAX: expected dst of 8 valid columns (those of src), got 7");
 }
 
-TEST(Reduction, NamesAScratchTileThatIsMissingOrTooSmall) {
-  const auto body = [](bool placed) {
-    return [=] {
-      VecTile<float, 6, 8> src(6, 8);
-      VecTile<float, 1, 8> dst(1, 8);
-      VecTile<float, 2, 8> tmp(2, 8);
-      TASSIGN(src, 0);
-      TASSIGN(dst, 256);
-      if (placed) TASSIGN(tmp, 512);
-      TCOLSUM(dst, src, tmp, true);
-    };
-  };
-  ExpectContains(FaultOf(body(false)), "TCOLSUM: expected tmp with an address from TASSIGN");
-  ExpectContains(FaultOf(body(true)),
-                 "TCOLSUM: expected tmp of at least 3x8 (half of src's rows), got a Vec float "
-                 "tile of 2x8");
-}
-
 TEST(Reduction, OfNoRowsLeavesTheDestination) {
   OnCore([] {
     VecTile<float, 4, 8> src(0, 8), dst(1, 8);
