@@ -60,7 +60,8 @@ class BuildPackages(build_py):
         if self.editable_mode:
             super().run()
             return
-        shutil.rmtree(self.build_lib, ignore_errors=True)
+        for package in PACKAGES:  # not all of the folder: the caller may have named one of his own
+            shutil.rmtree(Path(self.build_lib, package), ignore_errors=True)
         super().run()
         include = Path(self.build_lib, "op_extension", "include")
         shutil.copytree(ROOT / "csrc" / "include", include, dirs_exist_ok=True)

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import unittest
 import zipfile
 from importlib.metadata import version
@@ -25,6 +26,19 @@ LIBRARIES = {
     "op_extension/lib/libop_extension.so",
     f"op_extension/_runtime{sysconfig.get_config_var('EXT_SUFFIX')}",
 }
+
+
+class BuildTest(unittest.TestCase):
+    def test_leaves_what_else_is_in_the_folder_that_it_builds_into(self):
+        with tempfile.TemporaryDirectory() as name:
+            own, stale = Path(name, "own.txt"), Path(name, "npu_backend", "gone.py")
+            stale.parent.mkdir()
+            for file in (own, stale):
+                file.write_text("")
+            command = [sys.executable, "setup.py", "-q", "build_py", f"--build-lib={name}"]
+            subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+            self.assertTrue(Path(name, "npu_backend", "__init__.py").is_file())
+            self.assertEqual((own.exists(), stale.exists()), (True, False))
 
 
 class WheelTest(unittest.TestCase):
