@@ -9,10 +9,13 @@ missing() {
 }
 
 compiler=${CXX:-g++}
-command -v "$compiler" >/dev/null 2>&1 || missing "a C++20 compiler (g++ 11 or newer)" "no $compiler" g++
-echo 'constinit int x = 0; int main() { return x; }' |
+command -v "$compiler" >/dev/null 2>&1 || missing "a C++20 compiler (g++ 12 or newer)" "no $compiler" g++
+# What the headers of kernels need and older compilers lack.
+echo 'typedef int Four __attribute__((vector_size(16)));
+constinit _Float16 x = 0;
+int main() { return __builtin_shufflevector(Four{}, Four{}, 0, 4, 1, 5)[0] + static_cast<int>(x); }' |
   "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null ||
-  missing "a C++20 compiler (g++ 11 or newer)" "$("$compiler" --version 2>&1 | head -n 1)" g++
+  missing "a C++20 compiler (g++ 12 or newer)" "$("$compiler" --version 2>&1 | head -n 1)" g++
 [ -n "$python" ] && command -v "$python" >/dev/null 2>&1 ||
   missing "Python 3.11" "no python3" "python3 python3-venv python3-dev"
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')

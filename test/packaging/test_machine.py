@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make` asks of the machine."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from test.packaging.environment import ROOT
+
+
+def check_machine(compiler):
+    """The script's answer with another compiler."""
+    command = ["sh", ROOT / "tools" / "check_machine.sh", sys.executable]
+    return subprocess.run(command, env={**os.environ, "CXX": compiler}, capture_output=True, text=True, check=False)
+
+
+class CompilerTest(unittest.TestCase):
+    def test_one_that_lacks_what_the_headers_use_is_named(self):
+        for lacking in ("_Float16", "__builtin_shufflevector", "constinit"):
+            with self.subTest(lacking), tempfile.TemporaryDirectory() as folder:
+                compiler = Path(folder, "old-g++")
+                answer = "[ $1 = --version ] && echo old-g++ 11 && exit"
+                compiler.write_text(f"#!/bin/sh\n{answer}\ncase $(cat) in *{lacking}*) exit 1;; esac\n")
+                compiler.chmod(0o755)
+                done = check_machine(str(compiler))
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("expected a C++20 compiler (g++ 12 or newer), got old-g++ 11;", done.stderr)
+
+    def test_the_one_that_builds_passes(self):
+        done = check_machine(os.environ.get("CXX", "g++"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
