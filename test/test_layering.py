@@ -114,7 +114,7 @@ class PlantedTest(unittest.TestCase):
                 "ATen/ATen.h",
                 "c10/core/Device.h",
                 "Python.h",
-                "tensorflow/c/c_api.h",
+                "pybind11/pybind11.h",
             ):
                 with self.subTest(room=room, header=header):
                     name = f"csrc/{room}/planted.cpp"
@@ -135,15 +135,17 @@ class PlantedTest(unittest.TestCase):
         for name, line in (
             ("npu_backend/a.py", "import op_extension"),
             ("npu_backend/b.py", "def f():\n    from op_extension.ops import my_add"),
-            ("op_extension/pl/a.py", "from ..asc import x"),
-            ("op_extension/pl/b.py", "from .. import asc"),
-            ("op_extension/asc/a.py", "import op_extension.pl.language"),
-            ("op_extension/dsl/a.py", "from op_extension import pl"),
+            ("op_extension/jit/a.py", "from ..kernel import x"),
+            ("op_extension/jit/b.py", "from .. import check"),
+            ("op_extension/jit/c.py", "import op_extension.ops"),
+            ("op_extension/jit/d.py", "from op_extension import cli"),
         ):
             with self.subTest(name=name):
                 self.assert_found(name, f"{line}\n", f"{name}: expected .* not to import")
                 (self.root / name).unlink()
-        self.assert_clean("op_extension/__init__.py", "import npu_backend\nfrom . import pl\n")
+        self.assert_clean("op_extension/__init__.py", "import npu_backend\nfrom . import jit\n")
+        typed = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from op_extension.kernel import Kernel\n"
+        self.assert_clean("op_extension/jit/typed.py", typed)
 
     def test_each_rule_for_files_can_fail(self):
         licence = f"# {file_rules.LICENCE}\n"

@@ -16,9 +16,6 @@ ROOMS = {
     "csrc/include/npu/kernel.h": "kernel symbol",
     "csrc/include/npu/half.hpp": "16-bit floats",
     "csrc/include/pto": "pto",
-    "csrc/include/reg": "reg",
-    "csrc/include/simt": "simt",
-    "csrc/include/ascendc": "ascendc",
     "csrc/include/compat/device": "compat/device",
     "csrc/include/compat/host": "compat/host",
     "csrc/observe": "observe",
@@ -30,9 +27,6 @@ ROOMS = {
     "csrc/host": "host",
     "csrc/host/device/tensor_interface.h": "tensor interface",
     "csrc/python": "python",
-    "csrc/tensorflow": "tensorflow",
-    "csrc/onnxruntime": "onnxruntime",
-    "csrc/mindspore": "mindspore",
 }
 # What a room may include, besides itself and the standard libraries.
 INCLUDES = {
@@ -40,10 +34,7 @@ INCLUDES = {
     "16-bit floats": set(),
     "npu": {"kernel symbol", "16-bit floats"},
     "pto": {"npu", "16-bit floats"},
-    "reg": {"npu", "pto"},
-    "simt": {"npu", "pto"},
-    "ascendc": {"npu", "pto"},
-    "compat/device": {"npu", "pto", "reg", "simt", "ascendc"},
+    "compat/device": {"npu", "pto"},
     "compat/host": {"npu_runtime.h", "16-bit floats"},
     "observe": {"npu", "kernel symbol"},
     "npu_runtime.h": {"kernel symbol"},
@@ -54,24 +45,15 @@ INCLUDES = {
     "host": {"op", "npu_runtime.h", "kernel symbol", "compat/host", "tensor interface"},
     "tensor interface": {"npu_runtime.h"},
     "python": {"npu_runtime.h", "kernel symbol", "tensor interface"},
-    "tensorflow": {"op", "npu_runtime.h"},
-    "onnxruntime": {"op", "npu_runtime.h"},
-    "mindspore": {"op", "npu_runtime.h"},
 }
 FRAMEWORKS = {
     "torch": re.compile(r"^(torch|ATen|c10|caffe2)/|^Python\.h$"),
-    "tensorflow": re.compile(r"^(tensorflow|tsl|xla)/"),
-    "onnxruntime": re.compile(r"^(core/session/)?onnxruntime_|^onnxruntime/"),
-    "mindspore": re.compile(r"^mindspore/|^include/(api|registry)/"),
     "pybind11": re.compile(r"^pybind11/"),
 }
 FRAMEWORK_OF_ROOM = {
     "host": {"torch"},
     "python": {"pybind11"},
     "compat/host": {"torch"},
-    "tensorflow": {"tensorflow"},
-    "onnxruntime": {"onnxruntime"},
-    "mindspore": {"mindspore"},
 }
 SEARCH = (
     "csrc/include",
@@ -87,13 +69,11 @@ INCLUDE_LINE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.MULTILINE)
 # Python: a module (and all in it) must not import what is listed.
 NOT_IMPORTED_BY = {
     "npu_backend": {"op_extension"},
-    "op_extension.dsl": {"op_extension.pl", "op_extension.asc", "op_extension.compat"},
-    "op_extension.pl": {"op_extension.asc", "op_extension.compat", "torch_npu"},
-    "op_extension.asc": {"op_extension.pl", "op_extension.compat", "torch_npu"},
-    "op_extension.compat.torch_npu": {
-        "op_extension.pl",
-        "op_extension.asc",
-        "op_extension.dsl",
+    "op_extension.jit": {
+        "op_extension.check",
+        "op_extension.cli",
+        "op_extension.doctor",
+        "op_extension.kernel",
         "op_extension.ops",
     },
 }
@@ -169,10 +149,18 @@ def named_checkers(root: Path) -> list[str]:
     return found
 
 
+def nodes_that_run(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all in it, except what stands under ``if TYPE_CHECKING``."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"):
+            yield from nodes_that_run(child)
+
+
 def imported_modules(path: Path, module: str) -> Iterator[str]:
-    """Full names of the modules that a file imports, wherever in it the import stands."""
+    """Full names of the modules that a file imports when it runs, wherever in it the import stands."""
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_that_run(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
