@@ -60,6 +60,7 @@ Status LaunchScheduler::Run(const Launch& launch, InstructionObserver* observer)
     std::erase_if(fibers_, [fiber](const auto& owned) { return owned.get() == fiber; });
   }
   abandoned_fibers_.clear();
+  GiveReserved();
   return std::exchange(result_, {});
 }
 
@@ -85,6 +86,8 @@ void LaunchScheduler::Reset(const Launch& launch, InstructionObserver* observer)
   polling_ = {};
   blocked_.clear();
   flags_.Reset(shape_);
+  slot_of_task_.clear();
+  if (shape_.is_mix()) slot_of_task_.resize(shape_.tasks());
   cores_per_block_ = shape_.cores_per_block();
   args_ = launch.args.data();
   const auto entry = [](const npuKernelPass* pass) {
@@ -119,7 +122,7 @@ void LaunchScheduler::RunTasks() {
       RunPass(*slot);
       EndTask(*slot);
     } while (ready_.empty() && !stopped_ && next_block_ != shape_.blocks &&
-             NextType() == slot->core.type);
+             NextType() == slot->core.type && !NextIsReserved());
     GiveSlot(*slot);
   }
 }
@@ -127,7 +130,7 @@ void LaunchScheduler::RunTasks() {
 CoreSlot* LaunchScheduler::TakeSlot() {
   CoreSlot* slot = nullptr;
   try {
-    slot = cores_.Take(NextType(), *arch_);
+    slot = NextIsReserved() ? slot_of_task_[next_task_] : cores_.Take(NextType(), *arch_);
   } catch (const std::bad_alloc&) {
     Stop(NPU_ERROR_OUT_OF_MEMORY,
          std::string(launch_->kernel->name) + ": expected memory of the host for a core, got none");
@@ -153,6 +156,7 @@ void LaunchScheduler::GiveSlot(CoreSlot& slot) {
 void LaunchScheduler::StartTask(CoreSlot& slot) {
   slot.core.block_idx = next_block_;
   slot.core.sub_block_id = next_index_ > 1 ? next_index_ - 1 : 0;
+  if (!slot_of_task_.empty()) slot_of_task_[next_task_] = &slot;
   slot.task = next_task_++;
   if (++next_index_ == cores_per_block_) {
     next_index_ = 0;
@@ -175,6 +179,20 @@ void LaunchScheduler::DescribeLaunch(CoreSlot& slot) {
 
 GlobalMemory LaunchScheduler::FindGlobalMemory(const void* address) {
   return runtime::FindGlobalMemory(*launch_, address);
+}
+
+std::byte* LaunchScheduler::VectorBuffer(Core& core, uint32_t index) {
+  if (!shape_.is_mix() || index >= shape_.vector_cores_per_block()) return nullptr;
+  const uint32_t task = SlotOf(core).task / cores_per_block_ * cores_per_block_ + 1 + index;
+  CoreSlot*& slot = slot_of_task_[task];
+  if (slot == nullptr && task >= next_task_) slot = cores_.Take(CoreType::kVector, *arch_);
+  return slot == nullptr ? nullptr : slot->core.scratchpad[static_cast<int>(Space::kUb)];
+}
+
+void LaunchScheduler::GiveReserved() {
+  for (size_t task = next_task_; task < slot_of_task_.size(); ++task) {
+    if (CoreSlot* slot = std::exchange(slot_of_task_[task], nullptr)) cores_.Give(slot);
+  }
 }
 
 void LaunchScheduler::RunPass(CoreSlot& slot) {
@@ -201,6 +219,7 @@ void LaunchScheduler::RunPass(CoreSlot& slot) {
 
 void LaunchScheduler::EndTask(CoreSlot& slot) {
   Core& core = slot.core;
+  if (!slot_of_task_.empty()) slot_of_task_[slot.task] = nullptr;
   if (core.instruction != 0) {
     std::memset(core.flags, 0, sizeof(core.flags));
     core.instruction = 0;

@@ -37,6 +37,7 @@ class LaunchScheduler final : public CoreScheduler {
   void Yield(Core& core, const char* where) override;
   void Poll(Core& core) override;
   GlobalMemory FindGlobalMemory(const void* address) override;
+  std::byte* VectorBuffer(Core& core, uint32_t index) override;
 
  private:
   static constexpr int kSyncGroups = 3;
@@ -59,6 +60,9 @@ class LaunchScheduler final : public CoreScheduler {
   }
   void RunTasks();
   void RunPass(CoreSlot& slot);
+  /// Takes back the cores that VectorBuffer gave to tasks which never started.
+  void GiveReserved();
+  bool NextIsReserved() const { return !slot_of_task_.empty() && slot_of_task_[next_task_]; }
   /// A core for the next task, and for those of its kind behind it; null when the host has no
   /// memory.
   CoreSlot* TakeSlot();
@@ -122,6 +126,7 @@ class LaunchScheduler final : public CoreScheduler {
   // Who can run and who cannot.
   SlotQueue ready_;
   SlotQueue polling_;
+  std::vector<CoreSlot*> slot_of_task_;  // of a mixed kernel: cores that run or are reserved
   std::vector<CoreSlot*> blocked_;
   std::vector<CoreSlot*> woken_;
   CrossCoreFlags flags_;

@@ -44,6 +44,9 @@ class CoreScheduler {
   virtual void Poll(Core& core) = 0;
   /// The memory or the gap that address lies in.
   virtual GlobalMemory FindGlobalMemory(const void* address) = 0;
+  /// UB of vector core index of the block of core; null if that core has ended, or the kernel has
+  /// no vector cores.
+  virtual std::byte* VectorBuffer(Core& core, uint32_t index) = 0;
 
  protected:
   ~CoreScheduler() = default;
@@ -76,6 +79,12 @@ struct Core {
   Tf32 tf32 = Tf32::kOff;                         // of float products
   uint64_t unknown_transfers = 0;                 // whose global memory nobody knows
 };
+
+/// Tiles of a space that the running core has not, but another core of its block, get their plain
+/// address instead of a place: less than this. So do, with 0, tiles without any.
+inline constexpr uintptr_t kLowestPlace = 1024 * kKiB;
+
+inline bool IsPlace(const void* data) { return reinterpret_cast<uintptr_t>(data) >= kLowestPlace; }
 
 /// The core whose kernel this thread runs; null outside a kernel. Lives in libnpu_runtime.so alone:
 /// a variable of a header becomes two once a kernel library is built with hidden visibility.

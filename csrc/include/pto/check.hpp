@@ -109,7 +109,14 @@ inline void CheckType(const npu::Core& core, const char* op, TypeRule rule) {
 
 NPU_ONE_BODY(NPU_RAISES void RaiseTile(const char* op, const char* operand,
                                        const TileFacts& tile)) {
-  if (tile.data == nullptr) {
+  const npu::Core& core = *npu::current_core;
+  const npu::Space space = SpaceOf(tile.kind->loc);
+  if (core.scratchpad[static_cast<int>(space)] == nullptr) {
+    npu::RaiseFault(
+        op, npu::Text("a core with ") + npu::SpaceName(space) + " for the " + tile.Describe(),
+        core.type == npu::CoreType::kCube ? "a cube core" : "a vector core");
+  }
+  if (!npu::IsPlace(tile.data)) {
     npu::RaiseFault(op, npu::Text(operand) + " with an address from TASSIGN",
                     "a " + tile.Describe() + " without one");
   }
@@ -119,12 +126,37 @@ NPU_ONE_BODY(NPU_RAISES void RaiseTile(const char* op, const char* operand,
                   TileFacts::Extent(tile.valid_rows, tile.valid_cols));
 }
 
+NPU_ONE_BODY(NPU_RAISES void RaiseCompact(const char* op, const char* operand,
+                                          const TileFacts& tile, size_t end)) {
+  const npu::Core& core = *npu::current_core;
+  const npu::Space space = SpaceOf(tile.kind->loc);
+  npu::RaiseFault(
+      op,
+      npu::Text("a valid region of ") + operand + ", a compact " + tile.Describe() +
+          ", that ends within the " +
+          npu::TextOf(static_cast<int64_t>(core.arch->capacity[static_cast<int>(space)])) +
+          " bytes of " + npu::SpaceName(space) + " on " + core.arch->soc,
+      TileFacts::Extent(tile.valid_rows, tile.valid_cols) + ", end " +
+          npu::TextOf(static_cast<int64_t>(end)));
+}
+
+/// Faults unless a compact tile, whose valid region may have grown since TASSIGN, ends within its
+/// space. Holds with checks off too.
+NPU_ONE_BODY(void CheckCompact(const npu::Core& core, const char* op, const char* operand,
+                               const TileFacts& tile)) {
+  const auto space = static_cast<int>(SpaceOf(tile.kind->loc));
+  const auto offset = static_cast<size_t>(tile.data - core.scratchpad[space]);
+  const size_t end = offset + tile.Bytes();
+  if (end > core.arch->capacity[space]) RaiseCompact(op, operand, tile, end);
+}
+
 /// Faults unless tile has an address and a valid region within its extent. operand names the tile
 /// in the message.
 inline void CheckTile(const npu::Core& core, const char* op, const char* operand,
                       const TileFacts& tile) {
-  const bool good = tile.data != nullptr && (tile.ValidRegionFits() || !core.check_limits);
+  const bool good = npu::IsPlace(tile.data) && (tile.ValidRegionFits() || !core.check_limits);
   if (__builtin_expect(!good, 0)) RaiseTile(op, operand, tile);
+  if (__builtin_expect(tile.kind->is_compact, 0)) CheckCompact(core, op, operand, tile);
 }
 
 template <class TileT>

@@ -24,15 +24,16 @@ template <class TileT>
 inline npu::Access RegionAccess(const TileT& tile, const Region& region, bool is_write) {
   using T = typename TileT::DType;
   using O = Order<TileT>;
+  const O order(tile);
   constexpr npu::Space kSpace = SpaceOf(TileT::Loc);
   if (region.rows == 0 || region.cols == 0) return {kSpace, is_write, tile.data(), 0, 0, 0};
   const size_t line = O::kLinesAreRows ? region.row : region.col;
   const size_t at = O::kLinesAreRows ? region.col : region.row;
   const size_t count = O::kLinesAreRows ? region.rows : region.cols;
   const size_t length = O::kLinesAreRows ? region.cols : region.rows;
-  const size_t first = O::Offset(line, at);
+  const size_t first = order.Offset(line, at);
   if constexpr (TileT::isBoxedLayout) {
-    const size_t bytes = (O::Offset(line + count - 1, at + length - 1) + 1 - first) * sizeof(T);
+    const size_t bytes = (order.Offset(line + count - 1, at + length - 1) + 1 - first) * sizeof(T);
     return {kSpace, is_write, tile.data() + first, 1, bytes, bytes};
   } else {
     return {kSpace, is_write,           tile.data() + first,
@@ -53,6 +54,8 @@ inline void ForEachPiece(const Dst& dst, const Region& region, const Src& src, s
                          size_t col, const Copy& copy) {
   using D = Order<Dst>;
   using S = Order<Src>;
+  const D to_order(dst);
+  const S from_order(src);
   const bool rows_first = D::kLinesAreRows;
   const size_t lines = rows_first ? region.rows : region.cols;
   const size_t length = rows_first ? region.cols : region.rows;
@@ -62,19 +65,18 @@ inline void ForEachPiece(const Dst& dst, const Region& region, const Src& src, s
   const size_t src_at = rows_first ? col : row;
   for (size_t line = 0; line < lines; ++line) {
     for (size_t at = 0; at < length;) {
-      auto* to = dst.data() + D::Offset(dst_line + line, dst_at + at);
+      auto* to = dst.data() + to_order.Offset(dst_line + line, dst_at + at);
       size_t count = std::min(length - at, RestOfRun<Dst>(dst_at + at));
       if constexpr (D::kLinesAreRows == S::kLinesAreRows) {
         count = std::min(count, RestOfRun<Src>(src_at + at));
-        copy(to, src.data() + S::Offset(src_line + line, src_at + at), size_t{1}, count);
+        copy(to, src.data() + from_order.Offset(src_line + line, src_at + at), size_t{1}, count);
       } else {
         // Neighbours of the dst run lie in neighbouring lines of src: evenly spaced within a box.
-        constexpr size_t kBoxLines =
-            !Src::isBoxedLayout ? S::kLines : (S::kLinesAreRows ? Src::InnerRows : Src::InnerCols);
+        constexpr size_t kBoxLines = Src::isBoxedLayout ? S::kBoxLines : S::kLines;
         const size_t line_of_src = src_at + at;
         count = std::min(count, kBoxLines - line_of_src % kBoxLines);
-        constexpr size_t kStep = S::kLines > 1 ? S::Offset(1, 0) : 1;
-        copy(to, src.data() + S::Offset(line_of_src, src_line + line), kStep, count);
+        const size_t step = S::kLines > 1 ? from_order.Offset(1, 0) : 1;
+        copy(to, src.data() + from_order.Offset(line_of_src, src_line + line), step, count);
       }
       at += count;
     }

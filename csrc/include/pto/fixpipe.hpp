@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
 #include "npu/simd.hpp"
 #include "pto/check.hpp"
+#include "pto/copy_tile.hpp"
 #include "pto/types.hpp"
 
 /// What the pipe FIX does to the elements of an accumulator on their way out.
@@ -120,6 +123,24 @@ struct VectorStage {
     });
   }
 };
+
+/// region of dst = the elements of src, an Acc tile, at row, col and on, through stage.
+template <class Dst, class Src, class Stage>
+inline void ConvertAcc(const Dst& dst, const Region& region, const Src& src, int row, int col,
+                       const Stage& stage) {
+  constexpr size_t kRun = 16;
+  for (size_t r = 0; r < region.rows; ++r) {
+    for (size_t c = 0; c < region.cols;) {
+      const size_t src_col = static_cast<size_t>(col) + c;
+      const size_t count = std::min(region.cols - c, kRun - src_col % kRun);
+      typename Dst::DType out[kRun];
+      const auto* from = ElementOf(src, static_cast<size_t>(row) + r, src_col);
+      stage(src_col, out, from, count);
+      for (size_t i = 0; i < count; ++i) *ElementOf(dst, r, c + i) = out[i];
+      c += count;
+    }
+  }
+}
 
 NPU_ONE_BODY(NPU_RAISES void RaiseWords(const char* op, int expected, int got)) {
   npu::RaiseFault(op, "fp of at least " + npu::TextOf(expected) + " columns (those of src)",

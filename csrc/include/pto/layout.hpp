@@ -9,18 +9,49 @@
 /// Where the elements of a tile lie. Instructions reach tile data through these alone.
 namespace pto::detail {
 
-/// LineOrder of a tile type, in constants.
+/// LineOrder of a tile: in constants but for compact tiles.
 template <class TileT>
-struct Order {
+struct OrderOfType {
   static constexpr bool kLinesAreRows = kTileKind<TileT>.lines.lines_are_rows;
   static constexpr size_t kLines = kTileKind<TileT>.lines.lines;
   static constexpr size_t kLength = kTileKind<TileT>.lines.length;
   static constexpr size_t kRun = kTileKind<TileT>.lines.run;
+  static constexpr size_t kBoxLines = kTileKind<TileT>.lines.box_lines;
+};
 
+template <class TileT, bool = kIsCompact<TileT>>
+struct Order : OrderOfType<TileT> {
+  constexpr Order() = default;
+  constexpr explicit Order(const TileT&) {}
+  static constexpr size_t Lines() { return OrderOfType<TileT>::kLines; }
+  static constexpr size_t Length() { return OrderOfType<TileT>::kLength; }
   static constexpr size_t Offset(size_t line, size_t at) {
     return kTileKind<TileT>.lines.Offset(line, at);
   }
 };
+
+template <class TileT>
+class Order<TileT, true> : public OrderOfType<TileT> {
+ public:
+  explicit Order(const TileT& tile) : order_(TileFacts(tile).Order()) {}
+  size_t Lines() const { return order_.lines; }
+  size_t Length() const { return order_.length; }
+  size_t Offset(size_t line, size_t at) const { return order_.Offset(line, at); }
+
+ private:
+  LineOrder order_;
+};
+
+/// Rows and columns that tile has memory for.
+struct Extent {
+  size_t rows, cols;
+};
+template <class TileT>
+constexpr Extent ExtentOf(const TileT& tile) {
+  const Order<TileT> order(tile);
+  if constexpr (Order<TileT>::kLinesAreRows) return {order.Lines(), order.Length()};
+  return {order.Length(), order.Lines()};
+}
 
 /// The valid region of a tile as lines.
 template <class TileT>
@@ -31,8 +62,9 @@ struct Lines {
   T* data;
   size_t count;
   size_t length;  // elements
+  [[no_unique_address]] Layout order;
 
-  T* operator()(size_t line, size_t at = 0) const { return data + Layout::Offset(line, at); }
+  T* operator()(size_t line, size_t at = 0) const { return data + order.Offset(line, at); }
 
   /// Calls body(line, at, count) for each run of contiguous elements.
   template <class Body>
@@ -53,15 +85,15 @@ inline Lines<TileT> LinesOf(const TileT& tile) {
   const auto cols = static_cast<size_t>(std::clamp(tile.GetValidCol(), 0, TileT::Cols));
   const size_t count = Order<TileT>::kLinesAreRows ? rows : cols;
   const size_t length = Order<TileT>::kLinesAreRows ? cols : rows;
-  return {tile.data(), length == 0 ? 0 : count, length};
+  return {tile.data(), length == 0 ? 0 : count, length, Order<TileT>(tile)};
 }
 
 /// Address of the element in row and col.
 template <class TileT>
 inline typename TileT::DType* ElementOf(const TileT& tile, size_t row, size_t col) {
-  using Layout = Order<TileT>;
+  const Order<TileT> order(tile);
   return tile.data() +
-         (Layout::kLinesAreRows ? Layout::Offset(row, col) : Layout::Offset(col, row));
+         (Order<TileT>::kLinesAreRows ? order.Offset(row, col) : order.Offset(col, row));
 }
 
 }  // namespace pto::detail

@@ -36,7 +36,7 @@ template <class Move>
 inline void ForEachPiece(const TileFacts& tile, const GlobalFacts& global, const Move& move) {
   constexpr size_t kLinesAhead = 8;
   if (global.Empty()) return;
-  const LineOrder order = tile.kind->lines;
+  const LineOrder order = tile.Order();
   const size_t lines = tile.Lines(), length = tile.Length(), bytes = tile.kind->element_bytes;
   const auto global_bytes = static_cast<int64_t>(global.element_bytes);
   const auto start = [&](size_t line) {

@@ -15,6 +15,7 @@
 #include "pto/instr/load.hpp"
 #include "pto/instr/matmul.hpp"
 #include "pto/instr/move.hpp"
+#include "pto/instr/move_scales.hpp"
 #include "pto/instr/print.hpp"
 #include "pto/instr/rearrange.hpp"
 #include "pto/instr/reduce.hpp"

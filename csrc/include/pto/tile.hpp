@@ -174,8 +174,11 @@ class Tile {
 
  private:
   void CheckElement(const char* op, uint32_t offset) const {
-    if (__builtin_expect(data_ != nullptr && offset < static_cast<uint32_t>(Numel), 1)) return;
-    detail::RaiseElement(op, data_ != nullptr, Numel, offset);
+    static_assert(Compact != CompactMode::Normal || Loc == TileType::Vec || Loc == TileType::Mat,
+                  "GetValue, SetValue: expected a tile that is not compact");
+    const bool has_place = npu::IsPlace(data_);
+    if (__builtin_expect(has_place && offset < static_cast<uint32_t>(Numel), 1)) return;
+    detail::RaiseElement(op, has_place, Numel, offset);
   }
 
   T* data_ = nullptr;
@@ -196,8 +199,8 @@ struct IsTile<Tile<kLoc, T, kRows, kCols, kB, kVr, kVc, kS, kFractal, kPad, kCom
 }  // namespace detail
 
 // The operands of the cube core. Left tiles of A2/A3 are Zz, those of A5 Nz; instructions take
-// both. On the chip the elements of a compact tile lie as if its valid region, up to whole boxes,
-// were its extent; here all tiles lie by their extent, so a compact one must fit with all of it.
+// both. The elements of a compact tile lie as if its valid region, up to whole boxes, were its
+// extent: it may be larger than its space, and a new valid region moves its elements.
 #if defined(__NPU_ARCH__) && __NPU_ARCH__ != 2201
 inline constexpr BLayout kLeftOrder = BLayout::ColMajor;
 #else

@@ -25,6 +25,14 @@ struct LineOrder {
   size_t run;        // elements of a run
   size_t box_lines;  // lines of a box
 
+  /// That of a compact tile: the valid region, up to whole boxes, is its extent.
+  constexpr LineOrder Compact(size_t valid_lines, size_t valid_length) const {
+    LineOrder order = *this;
+    order.lines = (valid_lines + box_lines - 1) / box_lines * box_lines;
+    order.length = (valid_length + run - 1) / run * run;
+    return order;
+  }
+
   /// Distance of element at of a line from the start of the tile, in elements.
   constexpr size_t Offset(size_t line, size_t at) const {
     if (!boxed) return line * length + at;
@@ -64,6 +72,13 @@ inline const char* KindName(TileType type) {
   return kNames[static_cast<int>(type)];
 }
 
+/// True if the elements of a tile lie as if its valid region, up to whole boxes, were its extent.
+/// Source: PTO ISA, TEXTRACT.
+template <class TileT>
+inline constexpr bool kIsCompact =
+    TileT::isBoxedLayout && TileT::Compact == CompactMode::Normal &&
+    (TileT::Loc == TileType::Left || TileT::Loc == TileType::Right || TileT::Loc == TileType::Acc);
+
 /// What the type of a tile tells.
 struct TileKind {
   TileType loc;
@@ -72,6 +87,7 @@ struct TileKind {
   size_t element_bytes;
   int rows, cols;
   LineOrder lines;
+  bool is_compact;
 };
 
 template <class TileT>
@@ -81,7 +97,8 @@ inline constexpr TileKind kTileKind = {TileT::Loc,
                                        sizeof(typename TileT::DType),
                                        TileT::Rows,
                                        TileT::Cols,
-                                       LineOrderOf<TileT>()};
+                                       LineOrderOf<TileT>(),
+                                       kIsCompact<TileT>};
 
 struct TileFacts {
   const TileKind* kind;
@@ -107,6 +124,18 @@ struct TileFacts {
   size_t Lines() const { return Length() == 0 ? 0 : Cut(kind->lines.lines_are_rows); }
   size_t Length() const { return Cut(!kind->lines.lines_are_rows); }
 
+  /// Where the elements lie.
+  LineOrder Order() const {
+    const LineOrder& order = kind->lines;
+    if (!kind->is_compact) return order;
+    return order.Compact(Cut(order.lines_are_rows), Cut(!order.lines_are_rows));
+  }
+  /// From the first to behind the last element.
+  size_t Bytes() const {
+    const LineOrder order = Order();
+    return order.lines * order.length * kind->element_bytes;
+  }
+
   /// "Vec float tile of 16x64".
   NPU_ONE_BODY(npu::Text Describe() const) {
     return npu::Text(KindName(kind->loc)) + " " + kind->dtype + " tile of " +
@@ -127,7 +156,7 @@ struct TileFacts {
 /// The valid region of tile as an access, for observers. Of a boxed tile, whose region is scattered
 /// over its boxes, it is the whole range from the first to the last element.
 NPU_ONE_BODY(npu::Access AccessOf(const TileFacts& tile, bool is_write)) {
-  const LineOrder& order = tile.kind->lines;
+  const LineOrder order = tile.Order();
   const size_t lines = tile.Lines(), length = tile.Length(), bytes = tile.kind->element_bytes;
   const npu::Space space = SpaceOf(tile.kind->loc);
   if (!order.boxed) {

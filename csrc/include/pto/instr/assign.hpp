@@ -17,7 +17,7 @@ NPU_ONE_BODY(NPU_RAISES void RaiseAssign(const npu::Core& core, const char* op,
                                          const TileFacts& tile, uint64_t bytes, uint64_t address)) {
   const auto space = static_cast<int>(SpaceOf(tile.kind->loc));
   const npu::Text space_name = npu::SpaceName(SpaceOf(tile.kind->loc));
-  if (core.scratchpad[space] == nullptr) {
+  if (core.scratchpad[space] == nullptr && core.sub_block_num == 1) {
     npu::RaiseFault(op, "a core with " + space_name + " for the " + tile.Describe(),
                     core.type == npu::CoreType::kCube ? "a cube core" : "a vector core");
   }
@@ -44,12 +44,15 @@ NPU_ONE_BODY(std::byte* Place(const char* op, const TileFacts& tile, uint64_t ad
   if (base != nullptr && offset < capacity) address = offset;
   const bool fits =
       bytes <= capacity && address <= capacity - bytes && address % npu::kTileAlignment == 0;
-  if (base == nullptr || bytes > capacity || (!fits && core.check_limits)) {
+  // Both passes of a mixed kernel may name the tiles of the other.
+  const bool is_elsewhere = base == nullptr && core.sub_block_num > 1;
+  if ((base == nullptr && !is_elsewhere) || bytes > capacity || (!fits && core.check_limits)) {
     RaiseAssign(core, op, tile, bytes, address);
   }
   // With checks off an address wraps, as the chip's address bits do, but the tile stays within the
   // space.
   if (!fits) address = std::min(address % capacity, capacity - bytes);
+  if (is_elsewhere) return reinterpret_cast<std::byte*>(static_cast<uintptr_t>(address));
   if (core.observer != nullptr) {
     core.observer->OnPlacement(
         core, {KindName(tile.kind->loc), tile.kind->dtype, tile.kind->rows, tile.kind->cols, space,
@@ -72,7 +75,7 @@ template <class TileT>
 
 template <class TileT>
 [[gnu::always_inline]] inline void Assign(TileT& tile, uint64_t address) {
-  PlaceTile("TASSIGN", tile, address, kTileBytes<TileT>);
+  PlaceTile("TASSIGN", tile, address, TileFacts(tile).Bytes());
 }
 
 /// The most bytes that any chip has in space.
@@ -90,7 +93,7 @@ template <class TileT>
 inline uint64_t ValidBytes(const TileT& tile) {
   const auto lines = LinesOf(tile);
   if (lines.count == 0) return 0;
-  const size_t last = Order<TileT>::Offset(lines.count - 1, lines.length - 1);
+  const size_t last = lines.order.Offset(lines.count - 1, lines.length - 1);
   return (last + 1) * sizeof(typename TileT::DType);
 }
 
@@ -119,8 +122,10 @@ inline void Subview(Dst& dst, const Src& src, int row, int col) {
 
 /// Gives obj its address.
 ///   obj      a tile; address is an integer, in bytes from the start of its on-chip space: a
-///            multiple of 32, the tile's end within the space. What data() of another tile of
-///            that space gave, cast to an integer, is taken too.
+///            multiple of 32, the tile's end within the space (of a compact tile that of its valid
+///            region, which each use looks at again). What data() of another tile of that space
+///            gave, cast to an integer, is taken too. In a mixed kernel the tile may be one of a
+///            space that only another core of the block has; what uses it there is a fault.
 ///            Or a global tensor; address points to its first element.
 /// Source: PTO ISA, TASSIGN.
 template <class T, class Address>
@@ -143,9 +148,9 @@ template <std::size_t kAddress, class TileT>
   static_assert(is_tile_data_v<TileT>, "TASSIGN<address>: expected a tile");
   static_assert(kAddress % npu::kTileAlignment == 0,
                 "TASSIGN: expected a multiple of 32 bytes as address");
-  static_assert(
-      kAddress + detail::kTileBytes<TileT> <= detail::LargestCapacity(SpaceOf(TileT::Loc)),
-      "TASSIGN: expected the tile to end within its on-chip space");
+  static_assert(kAddress + (detail::kIsCompact<TileT> ? 0 : detail::kTileBytes<TileT>) <=
+                    detail::LargestCapacity(SpaceOf(TileT::Loc)),
+                "TASSIGN: expected the tile to end within its on-chip space");
   detail::Assign(tile, kAddress);
 }
 

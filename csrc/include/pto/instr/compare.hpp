@@ -41,7 +41,7 @@ struct BitRows {
 
 NPU_ONE_BODY(NPU_RAISES void RaiseMask(const char* op, const char* operand, const TileFacts& mask,
                                        size_t row_bytes, size_t rows, size_t cols)) {
-  if (mask.data == nullptr) RaiseTile(op, operand, mask);
+  if (!npu::IsPlace(mask.data)) RaiseTile(op, operand, mask);
   npu::RaiseFault(op,
                   npu::Text(operand) + " with " + npu::TextOf((cols + 7) / 8) +
                       " bytes in each of " + npu::TextOf(rows) + " rows",
@@ -54,7 +54,7 @@ template <class TileT>
 inline void CheckMask(const char* op, const char* operand, const TileT& mask, size_t rows,
                       size_t cols) {
   constexpr size_t kRowBytes = BitRows<TileT>::kRowBytes;
-  const bool good = mask.data() != nullptr && rows <= TileT::Rows && (cols + 7) / 8 <= kRowBytes;
+  const bool good = npu::IsPlace(mask.data()) && rows <= TileT::Rows && (cols + 7) / 8 <= kRowBytes;
   if (__builtin_expect(!good, 0)) RaiseMask(op, operand, TileFacts(mask), kRowBytes, rows, cols);
 }
 

@@ -103,7 +103,7 @@ NPU_ONE_BODY(__attribute__((cold)) Computed ComputedOrFault(const npu::Core& cor
   for (int i = 0; i < count; ++i) {
     const TileFacts& tile = tiles[i];
     const char* operand = count == 2 && i == 1 ? "src" : kNames[i];
-    if (tile.data == nullptr || (core.check_limits && !tile.ValidRegionFits()))
+    if (!npu::IsPlace(tile.data) || (core.check_limits && !tile.ValidRegionFits()))
       RaiseTile(name, operand, tile);
     if (core.check_limits &&
         (tile.valid_rows != tiles[0].valid_rows || tile.valid_cols != tiles[0].valid_cols)) {
@@ -126,7 +126,7 @@ inline Computed CheckTiles(const npu::Core& core, const char* name, uint32_t all
   const int rows = dst.GetValidRow(), cols = dst.GetValidCol();
   const auto fits = [&](const auto& tile) {
     using TileT = std::decay_t<decltype(tile)>;
-    return tile.data() != nullptr && tile.GetValidRow() == rows && tile.GetValidCol() == cols &&
+    return npu::IsPlace(tile.data()) && tile.GetValidRow() == rows && tile.GetValidCol() == cols &&
            static_cast<unsigned>(rows) <= TileT::Rows && static_cast<unsigned>(cols) <= TileT::Cols;
   };
   if (__builtin_expect(type_is_good && fits(dst) && (fits(src) && ...), 1))

@@ -21,6 +21,9 @@ template <class Dst, class Src>
     static_assert(Dst::Loc == TileType::Left || Dst::Loc == TileType::Right,
                   "TEXTRACT: expected a Left or Right tile from a Mat tile");
     MoveToOperand("TEXTRACT", call_site, dst, src, row, col);
+  } else if constexpr (Dst::Loc == TileType::Vec) {
+    MoveAccToVec<AccToVecMode::SingleModeVec0>("TEXTRACT", call_site, dst, src, row, col,
+                                               PlainStage<ReluPreMode::NoRelu>{});
   } else {
     MoveAcc("TEXTRACT", call_site, dst, src, row, col, PlainStage<ReluPreMode::NoRelu>{});
   }
@@ -41,7 +44,7 @@ template <class Dst, class Src>
 ///   Mat to Left, Right  one element type, the whole extent of dst; row and col at whole boxes
 ///   Vec to Vec          one layout, the valid region of dst; col at a multiple of 32 bytes, row of
 ///                       boxed tiles at a multiple of 16, unless one element is asked for
-///   Acc to Mat          the valid region of dst, converted as in TMOV
+///   Acc to Mat, Vec     the valid region of dst, converted as in TMOV
 /// Pipes MTE1; V; FIX. Source: PTO ISA, TEXTRACT.
 template <class Dst, class Src, class... Events,
           std::enable_if_t<is_tile_data_v<Src> && all_events_v<Events...>, int> = 0>

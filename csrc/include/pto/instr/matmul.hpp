@@ -24,10 +24,11 @@ inline void PackRows(const Left& a, size_t first_row, size_t rows, size_t first_
   using In = typename Left::DType;
   using A = Order<Left>;
   constexpr size_t kFill = npu::simd::kGemmRows;
+  const A order(a);
   for (size_t row = 0; row < rows; ++row, to += pitch) {
     if constexpr (A::kLinesAreRows && A::kRun % npu::simd::kPackDepth == 0) {
       for (size_t k = 0; k < depth; k += A::kRun) {
-        const In* run = a.data() + A::Offset(first_row + row, first_k + k);
+        const In* run = a.data() + order.Offset(first_row + row, first_k + k);
         npu::simd::PackRun(to + k, run, std::min(A::kRun, pitch - k));
       }
     } else {
@@ -46,9 +47,10 @@ inline void PackColumns(const Right& b, size_t first_col, size_t first_k, size_t
   using B = Order<Right>;
   constexpr size_t kCols = npu::simd::kGemmCols, kDepth = npu::simd::kPackDepth;
   if constexpr (!B::kLinesAreRows && B::kRun % kDepth == 0) {
+    const B order(b);
     for (size_t k = 0; k < depth; k += kDepth) {
       npu::simd::PackBlock<In>(to + k * kCols, [&](size_t column) {
-        return b.data() + B::Offset(first_col + column, first_k + k);
+        return b.data() + order.Offset(first_col + column, first_k + k);
       });
     }
   } else {
@@ -88,12 +90,13 @@ struct Product {
   using In = typename Left::DType;
   using T = typename Acc::DType;
   static constexpr size_t kPanel = npu::simd::kGemmCols;
-  static constexpr size_t kPanelStep = static_cast<size_t>(Acc::Rows) * kPanel;
 
   const Acc& c;
   const Left& a;
   const Right& b;
   size_t m, k, n;
+
+  size_t PanelStep() const { return Order<Acc>(c).Lines() * kPanel; }
 
   /// What the core does to float operands.
   static void Shorten(T* data, size_t count) {
@@ -111,7 +114,7 @@ struct Product {
     const size_t cols = std::min(kPanel, n - panel * kPanel);
     for (size_t row = 0; row < rows; row += kRows) {
       const T* from = start.data + panel * start.panel_step + (first_row + row) * start.row_step;
-      T* to = c.data() + panel * kPanelStep + (first_row + row) * kPanel;
+      T* to = c.data() + panel * PanelStep() + (first_row + row) * kPanel;
       const T* a_rows = a_block + row * pitch;
       if (cols == kPanel && rows - row >= kRows) {
         npu::simd::MultiplyBlock<In>(depth, a_rows, pitch, b_panel, from, start.row_step, to);
@@ -138,21 +141,26 @@ struct Product {
           Panel(row, rows, panel, depth, pitch, a_block, b_panel, start);
         }
       }
-      start = {c.data(), kPanelStep, kPanel};
+      start = {c.data(), PanelStep(), kPanel};
     }
   }
 };
 
 NPU_ONE_BODY(NPU_RAISES void RaiseProduct(const char* op, const char* operand,
                                           const TileFacts& tile, int64_t rows, int64_t cols)) {
+  const npu::Text valid = TileFacts::Extent(tile.valid_rows, tile.valid_cols);
   npu::RaiseFault(op, npu::Text(operand) + " of at least " + TileFacts::Extent(rows, cols),
-                  "a " + tile.Describe());
+                  tile.kind->is_compact
+                      ? "a compact " + tile.Describe() + " with " + valid + " valid elements"
+                      : "a " + tile.Describe());
 }
 
 /// Faults unless tile holds rows x cols elements.
 template <class TileT>
 inline void CheckHolds(const char* op, const char* operand, const TileT& tile, int rows, int cols) {
-  if (__builtin_expect(TileT::Rows >= rows && TileT::Cols >= cols, 1)) return;
+  const Extent held = ExtentOf(tile);
+  const auto holds = [](size_t extent, int count) { return static_cast<int>(extent) >= count; };
+  if (__builtin_expect(holds(held.rows, rows) && holds(held.cols, cols), 1)) return;
   RaiseProduct(op, operand, TileFacts(tile), rows, cols);
 }
 
@@ -213,7 +221,7 @@ inline Start<typename First::DType> StartOf(const npu::Core& core, const char* o
   } else if constexpr (kStart == StartFrom::kAcc) {
     CheckTile(core, op, "the accumulator", first);
     CheckHolds(op, "the accumulator", first, size.m, size.n);
-    return {first.data(), static_cast<size_t>(First::Rows) * kPanel, kPanel};
+    return {first.data(), Order<First>(first).Lines() * kPanel, kPanel};
   } else {
     CheckTile(core, op, "the bias", first);
     CheckHolds(op, "the bias", first, 1, size.n);

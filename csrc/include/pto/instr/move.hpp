@@ -7,6 +7,7 @@
 
 #include "pto/copy_tile.hpp"
 #include "pto/fixpipe.hpp"
+#include "pto/instr/move_acc_vec.hpp"
 #include "pto/traits.hpp"
 
 namespace pto {
@@ -64,7 +65,7 @@ inline void MoveVec(const char* op, const void* call_site, Dst& dst, Src& src, i
   });
 }
 
-/// Mat to Left or Right: the whole extent of dst.
+/// Mat to Left or Right: the whole extent of dst, of a compact one its valid region in whole boxes.
 template <class Dst, class Src>
 inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& src, int row,
                           int col) {
@@ -79,7 +80,8 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
   };
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
     CheckType<T>(*npu::current_core, op, {kLeftRightTypes, kLeftRightTypes});
-    CheckMove(op, dst, src, Dst::Rows, Dst::Cols, row, col);
+    const Extent whole = ExtentOf(dst);
+    CheckMove(op, dst, src, static_cast<int>(whole.rows), static_cast<int>(whole.cols), row, col);
     constexpr int kC0 = static_cast<int>(npu::kTileAlignment / sizeof(T));
     constexpr bool kTurned = Dst::SFractal != Src::SFractal;
     if constexpr (Src::isBoxedLayout) {
@@ -89,7 +91,7 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
       CheckOrigin(*npu::current_core, op, row, kTurned ? kSquare : (kRowMajor ? 16 : kC0), col,
                   kTurned ? kSquare : (kRowMajor ? kC0 : 16));
     }
-    CopyRegion(dst, {0, 0, Dst::Rows, Dst::Cols}, src, static_cast<size_t>(row),
+    CopyRegion(dst, {0, 0, whole.rows, whole.cols}, src, static_cast<size_t>(row),
                static_cast<size_t>(col));
   });
 }
@@ -132,8 +134,6 @@ inline void MoveToTable(const void* call_site, Dst& dst, Src& src) {
 template <class Dst, class Src, class Stage, class... Fp>
 inline void MoveAcc(const char* op, const void* call_site, Dst& dst, Src& src, int row, int col,
                     const Stage& stage, Fp&... fp) {
-  using To = typename Dst::DType;
-  using In = typename Src::DType;
   static_assert(Dst::Loc == TileType::Mat && Src::Loc == TileType::Acc,
                 "expected dst Mat and src Acc where a relu or quantization is asked for");
   static_assert(Order<Src>::kLinesAreRows, "expected an Acc tile of layout NZ");
@@ -148,18 +148,7 @@ inline void MoveAcc(const char* op, const void* call_site, Dst& dst, Src& src, i
     const npu::Core& core = *npu::current_core;
     CheckMove(op, dst, src, static_cast<int>(region.rows), static_cast<int>(region.cols), row, col);
     (CheckWords(core, op, TileFacts(fp), col + static_cast<int>(region.cols)), ...);
-    constexpr size_t kRun = 16;
-    for (size_t r = 0; r < region.rows; ++r) {
-      for (size_t c = 0; c < region.cols;) {
-        const size_t src_col = static_cast<size_t>(col) + c;
-        const size_t count = std::min(region.cols - c, kRun - src_col % kRun);
-        To out[kRun];
-        const In* from = ElementOf(src, static_cast<size_t>(row) + r, src_col);
-        stage(src_col, out, from, count);
-        for (size_t i = 0; i < count; ++i) *ElementOf(dst, r, c + i) = out[i];
-        c += count;
-      }
-    }
+    ConvertAcc(dst, region, src, row, col, stage);
   });
 }
 
@@ -173,6 +162,9 @@ template <class Dst, class Src>
     MoveToOperand("TMOV", call_site, dst, src, 0, 0);
   } else if constexpr (kFromMat && (Dst::Loc == TileType::Bias || Dst::Loc == TileType::Scaling)) {
     MoveToTable(call_site, dst, src);
+  } else if constexpr (Dst::Loc == TileType::Vec) {
+    MoveAccToVec<AccToVecMode::SingleModeVec0>("TMOV", call_site, dst, src, 0, 0,
+                                               PlainStage<ReluPreMode::NoRelu>{});
   } else {
     MoveAcc("TMOV", call_site, dst, src, 0, 0, PlainStage<ReluPreMode::NoRelu>{});
   }
@@ -181,7 +173,13 @@ template <class Dst, class Src>
 template <class Stage, class Dst, class Src, class... Fp>
 [[gnu::noinline]] void MoveThrough(const char* op, Dst& dst, Src& src, int row, int col,
                                    const Stage& stage, Fp&... fp) {
-  MoveAcc(op, __builtin_return_address(0), dst, src, row, col, stage, fp...);
+  const void* call_site = __builtin_return_address(0);
+  if constexpr (Dst::Loc == TileType::Vec) {
+    constexpr auto kMode = AccToVecMode::SingleModeVec0;
+    MoveAccToVec<kMode>(op, call_site, dst, src, row, col, stage, fp...);
+  } else {
+    MoveAcc(op, call_site, dst, src, row, col, stage, fp...);
+  }
 }
 
 }  // namespace detail
@@ -194,6 +192,7 @@ template <class Stage, class Dst, class Src, class... Fp>
 ///   Mat to Scaling  one row of 64-bit words; 128-byte multiples
 ///   Acc to Mat      over the valid region of dst; float to float, half or bfloat16 (nearest even),
 ///                   int32 to int32; kRelu replaces what is not positive by 0
+///   Acc to Vec      the same, on A5, to vector core 0 of the block
 /// kPhase of the unit flag changes nothing. Pipes V; MTE1; FIX for Scaling and from Acc.
 /// Source: PTO ISA, TMOV.
 template <class Dst, class Src, class... Events,
@@ -247,6 +246,12 @@ template <class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRel
   detail::MoveThrough("TMOV_FP", dst, src, 0, 0, detail::VectorStage<kRelu, Word>{fp.data()}, fp);
   npu::KeepCallSite();
   return {};
+}
+
+template <STPhase kPhase, class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRelu,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TMOV_FP(Dst& dst, Src& src, Fp& fp, Events&... events) {
+  return TMOV_FP<Dst, Src, Fp, kRelu>(dst, src, fp, events...);
 }
 
 }  // namespace pto
