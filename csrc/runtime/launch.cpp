@@ -11,7 +11,6 @@
 namespace npu::runtime {
 namespace {
 
-constexpr uint32_t kMaxBlocks = 65535;
 constexpr size_t kArgsAlignment = 8;
 
 struct LaunchCounts {
@@ -24,9 +23,13 @@ LaunchCounts& GetLaunchCounts() {
   return *counts;
 }
 
-npuError_t CheckArgs(const char* function, const npuLaunchConfig& config,
+npuError_t CheckPass(const char* function, const npuLaunchConfig& config,
                      const npuKernelPass* pass) {
   if (pass == nullptr) return NPU_SUCCESS;
+  if (pass->run == nullptr) {
+    return Invalid(function, "passes with an entry",
+                   std::string(config.kernel->name) + " with one without");
+  }
   const size_t low = pass->args_bytes;
   const size_t high = (low + kArgsAlignment - 1) / kArgsAlignment * kArgsAlignment;
   if (config.args_bytes >= low && config.args_bytes <= high) return NPU_SUCCESS;
@@ -73,8 +76,9 @@ npuError_t CheckLaunch(const char* function, const npuLaunchConfig& config) {
     return Invalid(function, "a kernel with a vector or a cube pass",
                    std::string(kernel->name) + " with neither");
   }
-  if (config.block_dim == 0 || config.block_dim > kMaxBlocks) {
-    return Invalid("block_dim", "1 to " + std::to_string(kMaxBlocks), config.block_dim);
+  if (config.block_dim == 0 || config.block_dim > NPU_MAX_BLOCK_DIM) {
+    return Invalid(function, "a block_dim of 1 to " + std::to_string(NPU_MAX_BLOCK_DIM),
+                   config.block_dim);
   }
   if ((config.flags & ~NPU_LAUNCH_FLOAT64) != 0) {
     return Invalid(function, "launch flags 0 or NPU_LAUNCH_FLOAT64 (1)", config.flags);
@@ -83,8 +87,8 @@ npuError_t CheckLaunch(const char* function, const npuLaunchConfig& config) {
     return Invalid(function, std::to_string(config.args_bytes) + " bytes of args", "NULL");
   }
   npuError_t error = CheckRanges(function, config);
-  if (error == NPU_SUCCESS) error = CheckArgs(function, config, kernel->vector);
-  return error != NPU_SUCCESS ? error : CheckArgs(function, config, kernel->cube);
+  if (error == NPU_SUCCESS) error = CheckPass(function, config, kernel->vector);
+  return error != NPU_SUCCESS ? error : CheckPass(function, config, kernel->cube);
 }
 
 void LaunchCounter::Add(const char* name) {

@@ -51,7 +51,7 @@ struct Launch {
   LaunchRanges ranges;
 };
 
-/// Checks kernel, block_dim, flags, args and stream of config.
+/// Checks kernel, block_dim, flags, args and ranges of config.
 npuError_t CheckLaunch(const char* function, const npuLaunchConfig& config);
 
 /// Counts launches that have run to their end, by kernel name, over all streams. One per stream, so

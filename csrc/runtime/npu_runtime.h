@@ -43,6 +43,16 @@ typedef struct npuEvent* npuEvent_t;
 
 /** Message of this thread's last failed call; valid until its next call. */
 NPU_API const char* npuGetLastErrorMessage(void);
+/** Makes message (copied) that of this thread's last failed call: for interfaces over this one that
+ * refuse a call themselves. */
+NPU_API npuError_t npuSetLastErrorMessage(const char* message);
+
+/** NPU_ERROR_FORKED in the forked child of a process that used the device, where every other
+ * function fails, too. */
+NPU_API npuError_t npuProcessCheck(void);
+/** Whether this process, or the one it was forked from, has used the device: called a function that
+ * is about its memory, streams or events, or that sets the current device. */
+NPU_API npuError_t npuProcessIsUser(int* is_user);
 
 /* --- devices
  * -------------------------------------------------------------------------------------------------
@@ -70,8 +80,8 @@ NPU_API npuError_t npuDeviceSynchronize(void);
 NPU_API npuError_t npuMalloc(void** pointer, size_t bytes);
 /** Frees pointer (or NULL). The caller sees to it that no queued work uses it. */
 NPU_API npuError_t npuFree(void* pointer);
-/** Free and total bytes of the current device: 64 GiB less what is allocated, bounded by the memory
- * of the host. */
+/** Free and total bytes of the current device: the memory of the system on chip, bounded by that of
+ * the host; what is allocated is not free. */
 NPU_API npuError_t npuMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 
 /* --- streams
@@ -113,6 +123,9 @@ NPU_API npuError_t npuEventElapsedTime(float* milliseconds, npuEvent_t start, np
 /** Launch flag: the kernel computes in float64, which no Ascend vector core does. */
 #define NPU_LAUNCH_FLOAT64 1u
 
+/** Most blocks of a launch. */
+#define NPU_MAX_BLOCK_DIM 65535u
+
 /** Memory from begin up to end. */
 typedef struct npuMemoryRange {
   const void* begin;
@@ -121,7 +134,7 @@ typedef struct npuMemoryRange {
 
 typedef struct npuLaunchConfig {
   npuKernel_t kernel;
-  uint32_t block_dim; /* blocks, at least 1 */
+  uint32_t block_dim; /* blocks, 1 to NPU_MAX_BLOCK_DIM */
   uint32_t flags;     /* NPU_LAUNCH_... */
   const void* args;   /* copied */
   size_t args_bytes;
@@ -199,8 +212,9 @@ typedef struct npuStore {
  * Starting clears. */
 NPU_API npuError_t npuMemoryMapStart(void);
 NPU_API npuError_t npuMemoryMapStop(void);
-/** Numbers of different placements and of stores; a store behind the first million is not recorded.
- */
+/** Stores that are recorded; later ones are not. */
+#define NPU_MAX_RECORDED_STORES 1000000u
+/** Numbers of different placements and of recorded stores. */
 NPU_API npuError_t npuMemoryMapCount(size_t* placements, size_t* stores);
 NPU_API npuError_t npuMemoryMapPlacement(size_t index, npuPlacement* placement);
 NPU_API npuError_t npuMemoryMapStore(size_t index, npuStore* store);

@@ -80,9 +80,9 @@ TEST(Launch, AcceptsThePaddingOfACStructAndNoMore) {
 TEST(Launch, NamesWhatIsWrongWithItsConfiguration) {
   npuStream_t stream = DefaultStream();
   EXPECT_ERROR(npuLaunchKernel(&npu_kernel_empty, 0, nullptr, 0, stream), NPU_ERROR_INVALID_VALUE,
-               "block_dim: expected 1 to 65535, got 0");
+               "npuLaunchKernel: expected a block_dim of 1 to 65535, got 0");
   EXPECT_ERROR(npuLaunchKernel(&npu_kernel_empty, 65536, nullptr, 0, stream),
-               NPU_ERROR_INVALID_VALUE, "block_dim: expected 1 to 65535, got 65536");
+               NPU_ERROR_INVALID_VALUE, "expected a block_dim of 1 to 65535, got 65536");
   EXPECT_ERROR(npuLaunchKernel(nullptr, 1, nullptr, 0, stream), NPU_ERROR_INVALID_VALUE,
                "expected a kernel, got NULL");
   EXPECT_ERROR(npuLaunchKernel(&npu_kernel_empty, 1, nullptr, 0, nullptr), NPU_ERROR_INVALID_VALUE,
@@ -92,6 +92,12 @@ TEST(Launch, NamesWhatIsWrongWithItsConfiguration) {
   const npuKernel no_pass = {"no_pass", nullptr, nullptr};
   EXPECT_ERROR(npuLaunchKernel(&no_pass, 1, nullptr, 0, stream), NPU_ERROR_INVALID_VALUE,
                "no_pass");
+  const npuKernelPass no_entry = {nullptr, 0};
+  for (const npuKernel& kernel :
+       {npuKernel{"no_entry", &no_entry, nullptr}, npuKernel{"no_entry", nullptr, &no_entry}}) {
+    EXPECT_ERROR(npuLaunchKernel(&kernel, 1, nullptr, 0, stream), NPU_ERROR_INVALID_VALUE,
+                 "expected passes with an entry, got no_entry with one without");
+  }
   npuLaunchConfig config = {&npu_kernel_empty, 1,       2,       nullptr, 0, stream,
                             nullptr,           nullptr, nullptr, 0};
   EXPECT_ERROR(npuLaunchKernelWithConfig(&config), NPU_ERROR_INVALID_VALUE, "launch flags");
