@@ -10,11 +10,6 @@ namespace {
 
 constexpr const char* kSet = "ffts_cross_core_sync";
 
-void CheckId(const char* op, int id) {
-  if (id < 0 || id >= kCrossCoreFlagIds)
-    RaiseFault(op, "a flag id from 0 to 15", std::to_string(id));
-}
-
 [[noreturn]] void RaiseTooMany(int id) {
   RaiseFault(kSet,
              "at most " + std::to_string(CrossCoreFlags::kMaxPending) + " sets of flag " +
@@ -30,7 +25,6 @@ CrossCoreFlags::TaskFlags& CrossCoreFlags::Of(uint32_t task) {
 }
 
 void CrossCoreFlags::Set(Core& core, FlagScope scope, int id, std::vector<CoreSlot*>& woken) {
-  CheckId(kSet, id);
   switch (scope) {
     case FlagScope::kAllBlocks:
       return SetAllBlocks(core, id, woken);
@@ -49,7 +43,6 @@ void CrossCoreFlags::Set(Core& core, FlagScope scope, int id, std::vector<CoreSl
       MakeVisible(SlotOf(core).task + 2, id, woken);
       return;
   }
-  RaiseFault(kSet, "a mode from 0 to 2", std::to_string(static_cast<int>(scope)));
 }
 
 void CrossCoreFlags::Arrive(Core& core, FlagScope scope, int id) {
@@ -96,7 +89,6 @@ void CrossCoreFlags::MakeVisible(uint32_t task, int id, std::vector<CoreSlot*>& 
 }
 
 bool CrossCoreFlags::TryTake(Core& core, int id) {
-  CheckId("wait_flag_dev", id);
   uint8_t& visible = Of(SlotOf(core).task).visible[id];
   if (visible == 0) return false;
   --visible;

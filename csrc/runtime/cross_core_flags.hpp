@@ -44,7 +44,8 @@ class CrossCoreFlags {
     }
   }
 
-  /// Counts a set by core; appends the waiting cores that it lets go on to woken. Throws Fault.
+  /// Counts a set by core; appends the waiting cores that it lets go on to woken. Throws Fault. Ids
+  /// and scopes are those of the instructions, which have checked them.
   void Set(Core& core, FlagScope scope, int id, std::vector<CoreSlot*>& woken);
 
   /// Takes a count off flag id of core; false when there is none.
