@@ -12,8 +12,6 @@
 namespace npu {
 namespace {
 
-constexpr size_t kMostStores = 1'000'000;
-
 using Key = std::tuple<std::string, CoreType, Space, uint64_t, uint64_t, std::string, int, int,
                        const void*>;
 
@@ -89,7 +87,7 @@ void MemoryMap::OnInstruction(const Core& core, const Instruction& instruction) 
     if (access.space != Space::kGm || !access.is_write) continue;
     Records& records = GetRecords();
     const std::lock_guard<std::mutex> lock(records.mutex);
-    if (records.stores.size() == kMostStores) return;
+    if (records.stores.size() == MemoryMap::kMostStores) return;
     records.stores.push_back(
         {core.block_idx, core.sub_block_id, core.instruction, access, instruction.call_site});
   }

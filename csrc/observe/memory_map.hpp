@@ -13,6 +13,8 @@ namespace npu {
 /// on.
 class MemoryMap final : public InstructionObserver {
  public:
+  static constexpr size_t kMostStores = 1'000'000;  // that are recorded
+
   /// A placement, once for all blocks and times that agree in it.
   struct Tile {
     const char* kernel;

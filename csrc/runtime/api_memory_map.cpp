@@ -10,6 +10,8 @@ using namespace npu::runtime;  // NOLINT(google-build-using-namespace): this fil
                                // face
 using npu::MemoryMap;
 
+static_assert(MemoryMap::kMostStores == NPU_MAX_RECORDED_STORES);
+
 npuError_t npuMemoryMapStart(void) {
   return Asking(__func__, [] {
     MemoryMap::Start();
@@ -25,9 +27,9 @@ npuError_t npuMemoryMapStop(void) {
 }
 
 npuError_t npuMemoryMapCount(size_t* placements, size_t* stores) {
-  return Asking(__func__, [&] {
+  return Asking(__func__, [&](const char* function) {
     if (placements == nullptr || stores == nullptr) {
-      return Invalid("npuMemoryMapCount", "pointers for both numbers", "NULL");
+      return Invalid(function, "pointers for both numbers", "NULL");
     }
     *placements = MemoryMap::TileCount();
     *stores = MemoryMap::StoreCount();
@@ -36,10 +38,10 @@ npuError_t npuMemoryMapCount(size_t* placements, size_t* stores) {
 }
 
 npuError_t npuMemoryMapPlacement(size_t index, npuPlacement* placement) {
-  return Asking(__func__, [&] {
+  return Asking(__func__, [&](const char* function) {
     MemoryMap::Tile tile;
     if (placement == nullptr || !MemoryMap::GetTile(index, &tile)) {
-      return Invalid("npuMemoryMapPlacement",
+      return Invalid(function,
                      "a pointer and an index below " + std::to_string(MemoryMap::TileCount()),
                      placement == nullptr ? "NULL" : std::to_string(index));
     }
@@ -61,10 +63,10 @@ npuError_t npuMemoryMapPlacement(size_t index, npuPlacement* placement) {
 }
 
 npuError_t npuMemoryMapStore(size_t index, npuStore* store) {
-  return Asking(__func__, [&] {
+  return Asking(__func__, [&](const char* function) {
     MemoryMap::Store found;
     if (store == nullptr || !MemoryMap::GetStore(index, &found)) {
-      return Invalid("npuMemoryMapStore",
+      return Invalid(function,
                      "a pointer and an index below " + std::to_string(MemoryMap::StoreCount()),
                      store == nullptr ? "NULL" : std::to_string(index));
     }

@@ -55,37 +55,34 @@ using namespace npu::runtime;  // NOLINT(google-build-using-namespace): this fil
                                // face
 
 npuError_t npuStreamCreate(npuStream_t* stream) {
-  return Using(__func__, [&] {
-    if (stream == nullptr) return Invalid("npuStreamCreate", "a pointer for the stream", "NULL");
+  return Using(__func__, [&](const char* function) {
+    if (stream == nullptr) return Invalid(function, "a pointer for the stream", "NULL");
     *stream = Registry::Get().CreateStream(CurrentDevice());
     return NPU_SUCCESS;
   });
 }
 
 npuError_t npuStreamDestroy(npuStream_t stream) {
-  return Using("npuStreamDestroy", [&] {
-    constexpr const char* kName = "npuStreamDestroy";
-    npuError_t error = CheckStream(kName, stream);
+  return Using(__func__, [&](const char* function) {
+    npuError_t error = CheckStream(function, stream);
     if (error != NPU_SUCCESS) return error;
     if (Registry::Get().IsDefault(stream)) {
-      return Invalid(kName, "a stream from npuStreamCreate", "a default stream");
+      return Invalid(function, "a stream from npuStreamCreate", "a default stream");
     }
-    error = CheckMayWait(kName);
+    error = CheckMayWait(function);
     if (error != NPU_SUCCESS) return error;
-    error = WaitOn(kName, stream, stream->Newest());
-    Registry::Get().DestroyStream(stream);
-    return error;
+    error = WaitOn(function, stream, stream->Newest());
+    // Another thread may have destroyed it meanwhile.
+    return Registry::Get().DestroyStream(stream) ? error : InvalidDestroyed(function);
   });
 }
 
 npuError_t npuStreamGetDefault(int device, npuStream_t* stream) {
-  return Using(__func__, [&] {
+  return Using(__func__, [&](const char* function) {
     const int count = GetEnvironment().device_count;
-    if (stream == nullptr)
-      return Invalid("npuStreamGetDefault", "a pointer for the stream", "NULL");
+    if (stream == nullptr) return Invalid(function, "a pointer for the stream", "NULL");
     if (device < 0 || device >= count) {
-      return Invalid("npuStreamGetDefault", "a device from 0 to " + std::to_string(count - 1),
-                     device);
+      return Invalid(function, "a device from 0 to " + std::to_string(count - 1), device);
     }
     *stream = Registry::Get().DefaultStream(device);
     return NPU_SUCCESS;
@@ -93,31 +90,31 @@ npuError_t npuStreamGetDefault(int device, npuStream_t* stream) {
 }
 
 npuError_t npuStreamGetDevice(npuStream_t stream, int* device) {
-  return Using(__func__, [&] {
-    const npuError_t error = CheckStream("npuStreamGetDevice", stream);
+  return Using(__func__, [&](const char* function) {
+    const npuError_t error = CheckStream(function, stream);
     if (error != NPU_SUCCESS) return error;
-    if (device == nullptr) return Invalid("npuStreamGetDevice", "a pointer for the device", "NULL");
+    if (device == nullptr) return Invalid(function, "a pointer for the device", "NULL");
     *device = stream->device();
     return NPU_SUCCESS;
   });
 }
 
 npuError_t npuStreamSynchronize(npuStream_t stream) {
-  return Using(__func__, [&] {
-    const npuError_t error = CheckStream("npuStreamSynchronize", stream);
+  return Using(__func__, [&](const char* function) {
+    const npuError_t error = CheckStream(function, stream);
     if (error != NPU_SUCCESS) return error;
     if (stream->Idle()) return NPU_SUCCESS;
-    return WaitOn("npuStreamSynchronize", stream, stream->Newest());
+    return WaitOn(function, stream, stream->Newest());
   });
 }
 
 npuError_t npuDeviceSynchronize(void) {
-  return Using(__func__, [] {
+  return Using(__func__, [](const char* function) {
     npuError_t first = NPU_SUCCESS;
     std::string message;
     for (npuStream_t stream : Registry::Get().Streams(CurrentDevice())) {
       if (stream->Idle()) continue;
-      const npuError_t error = CheckMayWait("npuDeviceSynchronize");
+      const npuError_t error = CheckMayWait(function);
       if (error != NPU_SUCCESS) return error;
       const bool interrupted = stream->WaitFor(stream->Newest());
       if (first == NPU_SUCCESS) {
@@ -132,11 +129,11 @@ npuError_t npuDeviceSynchronize(void) {
 }
 
 npuError_t npuStreamQuery(npuStream_t stream) {
-  return Using(__func__, [&] {
-    const npuError_t error = CheckStream("npuStreamQuery", stream);
+  return Using(__func__, [&](const char* function) {
+    const npuError_t error = CheckStream(function, stream);
     if (error != NPU_SUCCESS || !stream->Pending()) return error;
     stream->HandOver();
-    return NotReady("npuStreamQuery: expected no pending work of the stream, got some");
+    return NotReady(function, "expected no pending work of the stream, got some");
   });
 }
 
@@ -157,10 +154,10 @@ npuError_t npuLaunchKernelWithConfig(const npuLaunchConfig* config) {
 
 npuError_t npuLaunchHostFunction(npuStream_t stream, void (*function)(void* argument),
                                  void* argument) {
-  return Using(__func__, [&] {
-    const npuError_t error = CheckStream("npuLaunchHostFunction", stream);
+  return Using(__func__, [&](const char* caller) {
+    const npuError_t error = CheckStream(caller, stream);
     if (error != NPU_SUCCESS) return error;
-    if (function == nullptr) return Invalid("npuLaunchHostFunction", "a function", "NULL");
+    if (function == nullptr) return Invalid(caller, "a function", "NULL");
     stream->Enqueue(Task::Kind::kHostFunction, [&](Task& task) {
       task.function = function;
       task.argument = argument;
@@ -170,9 +167,9 @@ npuError_t npuLaunchHostFunction(npuStream_t stream, void (*function)(void* argu
 }
 
 npuError_t npuGetLaunchCount(const char* name, uint64_t* launches) {
-  return Asking(__func__, [&] {
+  return Asking(__func__, [&](const char* function) {
     if (name == nullptr || launches == nullptr) {
-      return Invalid("npuGetLaunchCount", "a name and a pointer for the count", "NULL");
+      return Invalid(function, "a name and a pointer for the count", "NULL");
     }
     *launches = LaunchCounter::Get(name);
     return NPU_SUCCESS;
@@ -180,9 +177,9 @@ npuError_t npuGetLaunchCount(const char* name, uint64_t* launches) {
 }
 
 npuError_t npuGetUnknownTransferCount(uint64_t* transfers) {
-  return Asking(__func__, [&] {
+  return Asking(__func__, [&](const char* function) {
     if (transfers == nullptr) {
-      return Invalid("npuGetUnknownTransferCount", "a pointer for the count", "NULL");
+      return Invalid(function, "a pointer for the count", "NULL");
     }
     *transfers = UnknownTransfers();
     return NPU_SUCCESS;

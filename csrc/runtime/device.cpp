@@ -44,10 +44,11 @@ npuStream_t Registry::CreateStream(int device) {
   return stream;
 }
 
-void Registry::DestroyStream(npuStream_t stream) {
+bool Registry::DestroyStream(npuStream_t stream) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  stream->Retire();
+  if (!stream->Retire()) return false;
   free_streams_.push_back(stream);
+  return true;
 }
 
 std::vector<npuStream_t> Registry::Streams(int device) {
@@ -62,10 +63,10 @@ std::vector<npuStream_t> Registry::Streams(int device) {
 npuEvent_t Registry::CreateEvent() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (free_events_.empty()) {
-    events_.reserve(events_.size() + 1);
-    free_events_.reserve(events_.size() + 1);
-    events_.push_back(new npuEvent);
-    return events_.back();
+    free_events_.reserve(event_count_ + 1);  // so that DestroyEvent never allocates
+    auto* const event = new npuEvent;
+    ++event_count_;
+    return event;
   }
   npuEvent_t event = free_events_.back();
   free_events_.pop_back();

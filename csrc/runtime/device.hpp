@@ -54,7 +54,8 @@ class Registry {
   npuStream_t DefaultStream(int device) { return default_streams_[static_cast<size_t>(device)]; }
   bool IsDefault(npuStream_t stream);
   npuStream_t CreateStream(int device);
-  void DestroyStream(npuStream_t stream);
+  /// False when it is destroyed already.
+  bool DestroyStream(npuStream_t stream);
   /// Streams of device that live now.
   std::vector<npuStream_t> Streams(int device);
 
@@ -70,7 +71,7 @@ class Registry {
   std::vector<npuStream_t> default_streams_;
   std::vector<npuStream_t> streams_;  // created ones, alive or not
   std::vector<npuStream_t> free_streams_;
-  std::vector<npuEvent_t> events_;  // all that were ever made
+  size_t event_count_ = 0;  // all that were ever made
   std::vector<npuEvent_t> free_events_;
   DeviceMemory memory_;
 };

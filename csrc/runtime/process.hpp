@@ -30,10 +30,8 @@ npuError_t Using(const char* function, Body&& body) {
 /// harm.
 template <class Body>
 npuError_t Asking(const char* function, Body&& body) {
-  return Bounded(function, [&] {
-    const npuError_t error = CheckProcess(function, false);
-    return error != NPU_SUCCESS ? error : body();
-  });
+  const npuError_t error = Bounded(function, [&] { return CheckProcess(function, false); });
+  return error != NPU_SUCCESS ? error : Bounded(function, body);
 }
 
 }  // namespace npu::runtime

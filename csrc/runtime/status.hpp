@@ -7,6 +7,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/npu_runtime.h"
@@ -34,11 +35,15 @@ template <class Expected, class Got>
   return Fail(NPU_ERROR_INVALID_VALUE, text.str());
 }
 
-/// Runs body; no exception leaves the C ABI.
+/// Runs body, as body(function) where it takes the name; no exception leaves the C ABI.
 template <class Body>
 npuError_t Bounded(const char* function, Body&& body) {
   try {
-    return body();
+    if constexpr (std::is_invocable_v<Body&, const char*>) {
+      return body(function);
+    } else {
+      return body();
+    }
   } catch (const abi::__forced_unwind&) {
     throw;  // the thread is being cancelled
   } catch (const std::bad_alloc&) {

@@ -48,7 +48,8 @@ class Stream {
   int device() const { return device_; }
   bool alive() const { return alive_.load(std::memory_order_relaxed); }
   void Revive(int device);
-  void Retire() { alive_.store(false); }
+  /// Whether the stream lived until now.
+  bool Retire() { return alive_.exchange(false); }
 
   /// Appends a task that fill completes; runs queued work first when the queue is full. Returns its
   /// sequence number.

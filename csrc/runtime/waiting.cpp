@@ -7,9 +7,13 @@
 
 namespace npu::runtime {
 
+npuError_t InvalidDestroyed(const char* function) {
+  return Invalid(function, "a stream that lives", "one that was destroyed");
+}
+
 npuError_t CheckStream(const char* function, npuStream_t stream) {
   if (stream == nullptr) return Invalid(function, "a stream", "NULL");
-  if (!stream->alive()) return Invalid(function, "a stream that lives", "one that was destroyed");
+  if (!stream->alive()) return InvalidDestroyed(function);
   return NPU_SUCCESS;
 }
 
@@ -27,6 +31,8 @@ npuError_t WaitOn(const char* function, Stream* stream, uint64_t sequence) {
   return status.code == NPU_SUCCESS ? NPU_SUCCESS : Fail(std::move(status));
 }
 
-npuError_t NotReady(const char* message) { return Fail(NPU_ERROR_NOT_READY, message); }
+npuError_t NotReady(const char* function, const char* sentence) {
+  return Fail(NPU_ERROR_NOT_READY, std::string(function) + ": " + sentence);
+}
 
 }  // namespace npu::runtime

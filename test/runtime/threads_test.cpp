@@ -38,6 +38,34 @@ TEST(Threads, FourLaunchOnFourStreams) {
   });
 }
 
+TEST(Threads, OneOfTwoThatDestroyAStreamSucceeds) {
+  npuStream_t stream = nullptr;
+  ASSERT_OK(npuStreamCreate(&stream));
+  ASSERT_OK(Launch(stream, npu_kernel_work, 1, 100u, 1000u));  // both wait for it
+  std::atomic<int> successes = 0;
+  RunThreads(2, [&](int) { successes += npuStreamDestroy(stream) == NPU_SUCCESS ? 1 : 0; });
+  EXPECT_EQ(successes, 1);
+  const OwnStream first;
+  const OwnStream second;
+  EXPECT_NE(static_cast<npuStream_t>(first), static_cast<npuStream_t>(second));
+}
+
+TEST(Threads, OneOfTwoThatDestroyAnEventSucceeds) {
+  for (int round = 0; round < 2000; ++round) {
+    npuEvent_t event = nullptr;
+    ASSERT_OK(npuEventCreate(&event));
+    std::atomic<int> successes = 0;
+    std::atomic<int> waiting = 2;
+    RunThreads(2, [&](int) {
+      --waiting;
+      while (waiting != 0) {
+      }
+      successes += npuEventDestroy(event) == NPU_SUCCESS ? 1 : 0;
+    });
+    ASSERT_EQ(successes, 1);
+  }
+}
+
 TEST(Threads, FourLaunchOnOneStream) {
   const OwnStream stream;
   std::vector<uint32_t> list(4001);
