@@ -14,16 +14,17 @@
 namespace npu::runtime {
 namespace {
 
-constexpr size_t kAlignment = 64;                  // a cache line
-constexpr size_t kHugePage = size_t{2} << 20;      // from here on blocks are mapped
-constexpr size_t kDeviceBytes = size_t{64} << 30;  // HBM of an Ascend910B
+constexpr size_t kAlignment = 64;              // a cache line
+constexpr size_t kHugePage = size_t{2} << 20;  // from here on blocks are mapped
 
+/// Memory of a device: the chip's, or the host's where that is less.
 size_t TotalBytes() {
   static const size_t total = [] {
+    const size_t of_device = GetEnvironment().arch->memory;
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
-    if (pages <= 0 || page <= 0) return kDeviceBytes;
-    return std::min(kDeviceBytes, static_cast<size_t>(pages) * static_cast<size_t>(page));
+    if (pages <= 0 || page <= 0) return of_device;
+    return std::min(of_device, static_cast<size_t>(pages) * static_cast<size_t>(page));
   }();
   return total;
 }

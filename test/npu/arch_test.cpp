@@ -29,6 +29,11 @@ TEST(Arch, UnifiedBufferIsTheChipsAndNotLarger) {
   EXPECT_EQ(Capacity(*FindArch("Ascend950PR"), Space::kUb), 256u * 1024);
 }
 
+TEST(Arch, MemoryIsTheChips) {
+  EXPECT_EQ(FindArch("Ascend910B1")->memory, 64 * kGiB);
+  EXPECT_EQ(FindArch("Ascend910B4")->memory, 32 * kGiB);
+}
+
 TEST(Arch, AMixedBlockHasItsTwoVectorCores) {
   for (const Arch& arch : kArchTable) EXPECT_EQ(arch.vector_cores, 2 * arch.cube_cores) << arch.soc;
 }

@@ -29,10 +29,12 @@ struct Arch {
   Generation generation;
   int cube_cores;
   int vector_cores;
+  size_t memory;                   // bytes of global memory of a device
   size_t capacity[kOnChipSpaces];  // bytes, indexed by Space
 };
 
 inline constexpr size_t kKiB = 1024;
+inline constexpr size_t kGiB = size_t{1} << 30;
 
 /// Start of a tile in any on-chip space, in bytes. Source: PTO ISA, Tile.
 inline constexpr size_t kTileAlignment = 32;
@@ -43,32 +45,38 @@ inline constexpr int kEventIds = 8;
 inline constexpr int kCrossCoreFlagIds = 16;
 
 /// Capacities: PTO ISA, include/pto/common/buffer_limits.hpp. Core counts: CANN platform
-/// configuration of the SoC.
+/// configuration of the SoC. Memory: the vendor's data sheets of Atlas products (910B: 64 GB,
+/// 910B4: 32 GB) and its announcement of the 950PR (128 GB).
 inline constexpr Arch kArchTable[] = {
     {"Ascend910B1",
      Generation::kA3,
      24,
      48,
+     64 * kGiB,
      {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
     {"Ascend910B2",
      Generation::kA3,
      24,
      48,
+     64 * kGiB,
      {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
     {"Ascend910B3",
      Generation::kA3,
      20,
      40,
+     64 * kGiB,
      {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
     {"Ascend910B4",
      Generation::kA3,
      20,
      40,
+     32 * kGiB,
      {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
     {"Ascend950PR",
      Generation::kA5,
      32,
      64,
+     128 * kGiB,
      {256 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 256 * kKiB, 4 * kKiB, 4 * kKiB}},
 };
 
