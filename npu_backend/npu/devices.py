@@ -57,11 +57,7 @@ def is_initialized() -> bool:
 
 
 def _lazy_init() -> None:
-    if _is_in_bad_fork():
-        raise RuntimeError(
-            "npu: expected a process that was not forked from one that used the device, got a forked one; "
-            "to use npu with multiprocessing, use the 'spawn' start method"
-        )
+    torch.ops.npu_backend.check_process()
     global _initialized
     _initialized = True
 

@@ -87,6 +87,23 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), (x + 1).tolist(), torch.
 """
         self.assertEqual(output_of(code).strip(), "3 [2.0, 2.0] False")
 
+    def test_child_of_a_process_that_has_set_a_device_knows_that_it_is_one(self):
+        code = """
+import os, npu_backend, torch
+torch.npu.set_device(1)
+pid = os.fork()
+if pid == 0:
+    sentences = []
+    for use in (torch.npu.init, lambda: torch.ones(2, device="npu")):
+        try:
+            use()
+        except RuntimeError as error:
+            sentences.append("got its forked child" in str(error) and "spawn" in str(error))
+    os._exit(3 if torch.npu._is_in_bad_fork() and sentences == [True, True] else 4)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), torch.npu.is_initialized(), torch.npu._is_in_bad_fork())
+"""
+        self.assertEqual(output_of(code).strip(), "3 True False")
+
     def test_child_forked_before_the_first_use_may_use_the_device(self):
         code = """
 import os, npu_backend, torch

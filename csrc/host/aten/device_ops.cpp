@@ -76,6 +76,7 @@ void Define() {
   own.def("trim(int device) -> ()", &TrimDevice);
   own.def("is_used() -> bool", +[]() -> bool { return IsUsed(); });
   own.def("is_forked() -> bool", +[]() -> bool { return IsForked(); });
+  own.def("check_process() -> ()", +[]() -> void { ThrowIfForked(); });
 }
 
 const Registration registration NPU_REGISTRATION(kDeviceOwner, {"npu_backend::drain"}, &Define);

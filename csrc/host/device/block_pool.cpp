@@ -43,7 +43,6 @@ void* BlockPool::Allocate(c10::DeviceIndex device, size_t bytes) {
   ThrowIfForked();
   if (bytes == 0) return nullptr;
   if (bytes > size_t{1} << 62) ThrowOutOfMemory(device, bytes);  // BlockBytes must not overflow
-  MarkUsed();
   const size_t block_bytes = BlockBytes(bytes);
   CollectAwaited(device);
   if (void* cached = TakeCached(device, block_bytes, bytes)) return cached;

@@ -40,8 +40,7 @@ class NPU_BACKEND_API DeviceScope {
   int before_ = -1;
 };
 
-/// The device is in use by this process: a child forked from now on must not use it.
-void MarkUsed() noexcept;
+/// Whether this process uses the device: a child that is forked from now on must not.
 bool IsUsed() noexcept;
 /// Whether this process was forked from one that used the device.
 bool IsForked() noexcept;

@@ -81,7 +81,6 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
       Check(npuEventCreate(&created));
       *event = created;
     }
-    MarkUsed();
     Check(npuEventRecord(Native(*event), NativeStream(stream)));
   }
   void block(void* event, const c10::Stream& stream) const override {

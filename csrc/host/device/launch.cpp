@@ -46,12 +46,6 @@ struct Owner {
 
 void Release(void* owner) { delete static_cast<Owner*>(owner); }
 
-void Enqueue(npuLaunchConfig& config, std::unique_ptr<Owner> owner) {
-  config.release = &Release;
-  config.owner = owner.release();
-  Check(npuLaunchKernelWithConfig(&config));
-}
-
 }  // namespace
 
 int64_t OrphanedBytes() noexcept { return orphaned_bytes.load(std::memory_order_relaxed); }
@@ -60,16 +54,8 @@ void AddOrphanedBytes(int64_t bytes) noexcept {
 }
 void ResetOrphanedBytes() noexcept { orphaned_bytes.store(0, std::memory_order_relaxed); }
 
-npuStream_t StreamFor(const at::Tensor& tensor) {
-  if (tensor.is_privateuseone()) return CurrentNativeStream(tensor.device().index());
-  npuStream_t stream = nullptr;
-  Check(npuStreamGetDefault(0, &stream));
-  return stream;
-}
-
 void LaunchOnHostMemory(npuLaunchConfig& config) {
   ThrowIfForked();
-  MarkUsed();
   if (config.stream == nullptr) Check(npuStreamGetDefault(0, &config.stream));
   Check(npuLaunchKernelWithConfig(&config));
   Check(npuStreamSynchronize(config.stream));
@@ -77,10 +63,11 @@ void LaunchOnHostMemory(npuLaunchConfig& config) {
 
 void LaunchHolding(npuLaunchConfig& config, c10::ArrayRef<at::Tensor> tensors) {
   ThrowIfForked();
-  MarkUsed();
   auto owner = std::make_unique<Owner>();
   for (const at::Tensor& tensor : tensors) owner->Hold(tensor);
-  Enqueue(config, std::move(owner));
+  config.release = &Release;
+  config.owner = owner.release();
+  Check(npuLaunchKernelWithConfig(&config));
 }
 
 npuMemoryRange StorageRange(const at::Tensor& tensor) {
@@ -99,21 +86,17 @@ void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t arg
   config.flags = flags;
   config.args = args;
   config.args_bytes = args_bytes;
-  c10::SmallVector<npuMemoryRange, 6> ranges = {StorageRange(output)};
-  for (const at::Tensor& tensor : keep_alive) {
+  c10::SmallVector<at::Tensor, 6> tensors = {output};
+  tensors.append(keep_alive.begin(), keep_alive.end());
+  c10::SmallVector<npuMemoryRange, 6> ranges;
+  for (const at::Tensor& tensor : tensors) {
     if (tensor.defined()) ranges.push_back(StorageRange(tensor));
   }
   config.ranges = ranges.data();
   config.range_count = ranges.size();
   if (!output.is_privateuseone()) return LaunchOnHostMemory(config);
-
-  ThrowIfForked();
-  MarkUsed();
-  auto owner = std::make_unique<Owner>();
-  owner->Hold(output);
-  for (const at::Tensor& tensor : keep_alive) owner->Hold(tensor);
   config.stream = CurrentNativeStream(output.device().index());
-  Enqueue(config, std::move(owner));
+  LaunchHolding(config, tensors);
 }
 
 }  // namespace npu_backend

@@ -74,7 +74,6 @@ npuStream_t CurrentNativeStream(c10::DeviceIndex device) {
 
 c10::Stream StreamFromPool(c10::DeviceIndex device) {
   ThrowIfForked();
-  MarkUsed();
   DeviceStreams& streams = StreamsOf(device);
   CreateStreams(streams, device);
   return MakeStream(device, 1 + streams.next.fetch_add(1) % kPoolStreams);

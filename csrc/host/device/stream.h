@@ -40,8 +40,4 @@ NPU_BACKEND_API void Launch(npuKernel_t kernel, uint32_t block_dim, const void* 
                             size_t args_bytes, const at::Tensor& output,
                             c10::ArrayRef<at::Tensor> keep_alive, uint32_t flags = 0);
 
-/// The stream that Launch uses for a tensor: the current one of its device, or for CPU the default
-/// one of device 0.
-NPU_BACKEND_API npuStream_t StreamFor(const at::Tensor& tensor);
-
 }  // namespace npu_backend
