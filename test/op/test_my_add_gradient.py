@@ -159,6 +159,13 @@ class SumToTest(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, r"npu::sum_to: expected a size that broadcasts to \[2, 4\]"):
                 torch.ops.npu.sum_to(torch.ones(2, 4, device="npu"), size)
 
+    def test_names_a_dtype_that_is_not_floating_wherever_it_runs(self) -> None:
+        for device in ("npu", "cpu", "meta"):
+            x = torch.ones(2, 4, dtype=torch.int32, device=device)
+            sentence = "npu::sum_to: expected x of a floating point dtype, got Int"
+            with self.subTest(device), self.assertRaisesRegex(RuntimeError, sentence):
+                torch.ops.npu.sum_to(x, (4,))
+
 
 class TransformationTest(unittest.TestCase):
     """opcheck, scripting, export, compilation."""

@@ -26,8 +26,14 @@ void CheckSize(const Sizes& x_sizes, const Sizes& size) {
               " (the size of x), got ", size);
 }
 
-at::Tensor SumToKernel(const at::Tensor& x, c10::IntArrayRef size) {  // PrivateUse1 and CPU
+void CheckX(const at::Tensor& x) {
   CheckOperand(kWhere, "x", x);
+  TORCH_CHECK(x.is_floating_point(), kWhere, ": expected x of a floating point dtype, got ",
+              x.scalar_type());
+}
+
+at::Tensor SumToKernel(const at::Tensor& x, c10::IntArrayRef size) {  // PrivateUse1 and CPU
+  CheckX(x);
   CheckSize(x.sizes(), size);
   const at::Tensor z = at::empty(size, x.options());
   // The dimensions that z lacks are summed too: for the kernel it has them, with extent 1.
@@ -43,7 +49,7 @@ at::Tensor SumToKernel(const at::Tensor& x, c10::IntArrayRef size) {  // Private
 }
 
 at::Tensor SumToMeta(const at::Tensor& x, c10::SymIntArrayRef size) {
-  CheckOperand(kWhere, "x", x);
+  CheckX(x);
   CheckSize(x.sym_sizes(), size);
   return at::empty_symint(size, x.options());
 }
