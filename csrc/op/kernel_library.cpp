@@ -76,6 +76,8 @@ npuKernel_t FindKernel(const std::string& name, std::string* error) {
   return kernel;
 }
 
+namespace {
+
 uint32_t BlocksFor(int64_t elements, DType dtype) {
   static const int cores = [] {
     int cube = 0, vector = 0;
@@ -83,6 +85,24 @@ uint32_t BlocksFor(int64_t elements, DType dtype) {
   }();
   const auto per_tile = static_cast<int64_t>(kTileBytes / ElementSize(dtype));
   return static_cast<uint32_t>(std::clamp<int64_t>((elements + per_tile - 1) / per_tile, 1, cores));
+}
+
+}  // namespace
+
+Status CheckDims(const char* where, const char* what, int dims) {
+  if (dims <= kMaxDims) return {};
+  return Status::Invalid(std::string(where) + ": expected " + what + " of at most " +
+                         std::to_string(kMaxDims) +
+                         " dimensions once neighbours are merged, got " + std::to_string(dims));
+}
+
+Status LaunchFor(const std::string& name, DType dtype, int64_t elements, const void* args,
+                 size_t args_bytes, Launcher& launcher) {
+  std::string error;
+  const npuKernel_t kernel = FindKernel(name + "_" + KernelSuffix(dtype), &error);
+  if (!kernel) return Status::Invalid(error);
+  const uint32_t flags = dtype == DType::kFloat64 ? NPU_LAUNCH_FLOAT64 : 0;
+  return Status::Of(launcher.Launch(kernel, BlocksFor(elements, dtype), flags, args, args_bytes));
 }
 
 }  // namespace op

@@ -13,7 +13,12 @@ namespace op {
 /// sentence in error, when there is none.
 npuKernel_t FindKernel(const std::string& name, std::string* error);
 
-/// Blocks for work of elements of dtype: one per tile buffer, at most the vector cores of the SoC.
-uint32_t BlocksFor(int64_t elements, DType dtype);
+/// A sentence when what ("operands") has more dimensions, once merged, than a tiling holds.
+Status CheckDims(const char* where, const char* what, int dims);
+
+/// Launches the kernel "name_dtype" for work of elements: a block per tile buffer, at most as many
+/// as the SoC has vector cores.
+Status LaunchFor(const std::string& name, DType dtype, int64_t elements, const void* args,
+                 size_t args_bytes, Launcher& launcher);
 
 }  // namespace op

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/my_add.h"
 
-#include <string>
-
 #include "kernel/tiling.h"
 #include "op/dimensions.h"
 #include "op/kernel_library.h"
@@ -41,11 +39,8 @@ Status MyAdd(const Tensor& x, const Tensor& y, const Tensor& z, Launcher& launch
   for (int d = 0; d < z.dims; ++d) elements *= z.shape[d];
   if (elements == 0) return {};
   const Dimensions<3> dimensions = MergeDimensions(x, y, z);
-  if (dimensions.count() > kMaxDims) {
-    return Status::Invalid("npu::my_add: expected operands of at most " + std::to_string(kMaxDims) +
-                           " dimensions once neighbours are merged, got " +
-                           std::to_string(dimensions.count()));
-  }
+  const Status status = CheckDims("npu::my_add", "operands", dimensions.count());
+  if (!status.ok()) return status;
   Args args{z.data, x.data, y.data, {}};
   args.tiling.dims = dimensions.count();
   for (int d = 0; d < dimensions.count(); ++d) {
@@ -54,12 +49,7 @@ Status MyAdd(const Tensor& x, const Tensor& y, const Tensor& z, Launcher& launch
     args.tiling.y_stride[d] = dimensions.stride(kY, d);
     args.tiling.z_stride[d] = dimensions.stride(kZ, d);
   }
-  std::string error;
-  const npuKernel_t kernel = FindKernel(std::string("my_add_") + KernelSuffix(z.dtype), &error);
-  if (!kernel) return Status::Invalid(error);
-  const uint32_t flags = z.dtype == DType::kFloat64 ? NPU_LAUNCH_FLOAT64 : 0;
-  return Status::Of(
-      launcher.Launch(kernel, BlocksFor(elements, z.dtype), flags, &args, sizeof(args)));
+  return LaunchFor("my_add", z.dtype, elements, &args, sizeof(args), launcher);
 }
 
 }  // namespace op

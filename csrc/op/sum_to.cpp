@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/sum_to.h"
 
-#include <string>
-
 #include "kernel/tiling.h"
 #include "op/dimensions.h"
 #include "op/kernel_library.h"
@@ -45,11 +43,8 @@ Status SumTo(const Tensor& x, const Tensor& z, Launcher& launcher) {
   for (int d = 0; d < z.dims; ++d) outputs *= z.shape[d];
   if (outputs == 0) return {};
   const Dimensions<2> dimensions = MergeDimensions(x, z);
-  if (dimensions.count() > kMaxDims) {
-    return Status::Invalid("npu::sum_to: expected x of at most " + std::to_string(kMaxDims) +
-                           " dimensions once neighbours are merged, got " +
-                           std::to_string(dimensions.count()));
-  }
+  const Status status = CheckDims("npu::sum_to", "x", dimensions.count());
+  if (!status.ok()) return status;
   Args args{z.data, x.data, {}};
   args.tiling.dims = dimensions.count();
   for (int d = 0; d < dimensions.count(); ++d) {
@@ -58,12 +53,7 @@ Status SumTo(const Tensor& x, const Tensor& z, Launcher& launcher) {
     args.tiling.z_stride[d] = dimensions.stride(kZ, d);
     args.tiling.kept[d] = dimensions.stride(kZ, d) != 0 || dimensions.shape(d) == 1;
   }
-  std::string error;
-  const npuKernel_t kernel = FindKernel(std::string("sum_to_") + KernelSuffix(z.dtype), &error);
-  if (!kernel) return Status::Invalid(error);
-  const uint32_t flags = z.dtype == DType::kFloat64 ? NPU_LAUNCH_FLOAT64 : 0;
-  return Status::Of(
-      launcher.Launch(kernel, BlocksFor(outputs, z.dtype), flags, &args, sizeof(args)));
+  return LaunchFor("sum_to", z.dtype, outputs, &args, sizeof(args), launcher);
 }
 
 }  // namespace op
