@@ -2,6 +2,7 @@
 """Work on a stream that takes a known time, put there through the C interface of the runtime."""
 
 import ctypes
+import threading
 import time
 
 import torch
@@ -17,7 +18,7 @@ def runtime():
 
 
 class Queue:
-    """Adds functions that sleep, then count."""
+    """Adds functions that take time, then count."""
 
     def __init__(self):
         self.done = 0
@@ -25,14 +26,28 @@ class Queue:
 
     def add(self, count, milliseconds=1, stream=None):
         """Queues count functions on stream, the current one when None."""
-        stream = stream or torch.npu.current_stream()
 
-        def work(_):
+        def work():
             time.sleep(milliseconds / 1000)  # the work: all it does is take time
             self.done += 1
 
-        function = _HOST_FUNCTION(work)
-        self._functions.append(function)
         for _ in range(count):
-            error = runtime().npuLaunchHostFunction(ctypes.c_void_p(stream.npu_stream), function, None)
-            assert error == 0, error
+            self._enqueue(work, stream)
+
+    def add_gate(self, stream=None):
+        """Queues a function that ends when the event that is returned is set."""
+        gate = threading.Event()
+
+        def work():
+            gate.wait(timeout=60)
+            self.done += 1
+
+        self._enqueue(work, stream)
+        return gate
+
+    def _enqueue(self, work, stream):
+        function = _HOST_FUNCTION(lambda _: work())
+        self._functions.append(function)
+        stream = stream or torch.npu.current_stream()
+        error = runtime().npuLaunchHostFunction(ctypes.c_void_p(stream.npu_stream), function, None)
+        assert error == 0, error

@@ -12,6 +12,7 @@ if __name__ == "__main__":  # in a script, "test" would be the standard library'
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from test.host.python_process import output_of
+from test.host.queued_work import Queue
 
 MIB = 2**20
 
@@ -109,14 +110,19 @@ class MemoryTest(unittest.TestCase):
             torch.npu.set_per_process_memory_fraction(1.0)
 
     def test_record_stream_keeps_a_block_until_the_stream_has_run(self):
-        stream = torch.npu.Stream()
+        stream, queue = torch.npu.Stream(), Queue()
         x = torch.ones(MIB, device="npu")
-        x.record_stream(stream)
         address = x.data_ptr()
+        gate = queue.add_gate(stream)
+        x.record_stream(stream)
         del x
+        early = [torch.empty(MIB, device="npu") for _ in range(2)]
+        self.assertNotIn(address, [y.data_ptr() for y in early])
+        self.assertEqual(queue.done, 0)
+        gate.set()
         stream.synchronize()
-        again = [torch.empty(MIB, device="npu") for _ in range(2)]
-        self.assertIn(address, [y.data_ptr() for y in again])
+        late = [torch.empty(MIB, device="npu") for _ in range(2)]
+        self.assertIn(address, [y.data_ptr() for y in late])
 
 
 class StorageTest(unittest.TestCase):
