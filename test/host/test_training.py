@@ -87,6 +87,21 @@ class TrainingTest(unittest.TestCase):
                 for p, q in zip(on_npu.parameters(), on_cpu.parameters(), strict=True):
                     assert_close(p.grad.cpu(), q.grad, rtol=1e-4, atol=1e-5)
 
+    def test_parameters_stay_the_same_objects_when_their_module_moves(self):
+        module = torch.nn.Linear(3, 2)
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.5)
+        weight = module.weight
+        module.npu()
+        self.assertIs(module.weight, weight)
+        self.assertEqual(weight.device.type, "npu")
+        before = weight.detach().clone()
+        module(torch.ones(1, 3, device="npu")).sum().backward()
+        optimizer.step()  # it was made before the module moved
+        assert_close(weight.detach(), before - 0.5, rtol=0, atol=0)
+        module.cpu()
+        self.assertIs(module.weight, weight)
+        self.assertEqual(weight.device.type, "cpu")
+
     def test_packed_sequence_keeps_batch_sizes_on_cpu(self):
         packed = nn.utils.rnn.pack_padded_sequence(torch.randn(4, 2, 3, device="npu"), [4, 2])
         self.assertEqual((packed.data.device.type, packed.batch_sizes.device.type), ("npu", "cpu"))

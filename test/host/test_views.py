@@ -69,6 +69,17 @@ class ViewTest(unittest.TestCase):
                 self.assertEqual(out.untyped_storage()._cdata, storage)
                 self.assertEqual(out.untyped_storage().device.type, "npu")
 
+    def test_a_kernel_that_returns_a_conjugate_view(self):
+        torch.manual_seed(0)
+        left, right = torch.randn(3, 3, dtype=torch.complex64), torch.randn(4, 3, dtype=torch.complex64)
+        factors, pivots = torch.linalg.lu_factor(left)
+        for adjoint in (False, True):
+            with self.subTest(adjoint=adjoint):
+                expected = torch.linalg.lu_solve(factors, pivots, right, left=False, adjoint=adjoint)
+                x = torch.linalg.lu_solve(factors.npu(), pivots.npu(), right.npu(), left=False, adjoint=adjoint)
+                self.assertEqual(x.is_conj(), expected.is_conj())
+                assert_close(x.cpu(), expected, rtol=0, atol=0)
+
     def test_several_outputs_are_written(self):
         values, indices = torch.empty(0, device="npu"), torch.empty(0, dtype=torch.int64, device="npu")
         x = torch.tensor([[3.0, 1.0], [2.0, 5.0]], device="npu")

@@ -50,10 +50,12 @@ void FallThrough(c10::DispatchKey key) {
 }
 
 void Define() {
-  torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);
-  aten.impl("copy_", &CopyInto);
-  aten.impl("_copy_from", &CopyFrom);
-  aten.impl("_copy_from_and_resize", &CopyFromAndResize);
+  for (const auto key : {c10::DispatchKey::PrivateUse1, c10::DispatchKey::QuantizedPrivateUse1}) {
+    torch::Library& aten = Implement("aten", key);
+    aten.impl("copy_", &CopyInto);
+    aten.impl("_copy_from", &CopyFrom);
+    aten.impl("_copy_from_and_resize", &CopyFromAndResize);
+  }
   FallThrough(c10::DispatchKey::Conjugate);
   FallThrough(c10::DispatchKey::Negative);
 }

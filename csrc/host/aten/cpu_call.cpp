@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aten/shadow.h"
+#include "aten/sparse.h"
 #include "device/allocator.h"
 #include "device/device.h"
 #include "device/generator.h"
@@ -16,6 +17,11 @@ namespace npu_backend {
 namespace {
 
 const c10::Device kCpu(c10::DeviceType::CPU);
+
+/// Some CPU kernels make what only a backward pass needs when an argument requires a gradient.
+void FollowRequiresGrad(const at::Tensor& shadow, const at::Tensor& original) {
+  if (original.requires_grad()) shadow.unsafeGetTensorImpl()->set_requires_grad(true);
+}
 
 /// The same tensor is searched for among so many arguments only: a list of thousands must not cost
 /// their square.
@@ -49,8 +55,27 @@ at::Tensor CpuCall::EnterTensor(const at::Tensor& tensor, bool is_mutable) {
     return tensor;
   }
   UseDevice(tensor.device());
+  return IsSparse(tensor) ? EnterSparse(tensor, is_mutable) : EnterStrided(tensor, is_mutable);
+}
+
+at::Tensor CpuCall::EnterSparse(const at::Tensor& tensor, bool is_mutable) {
+  for (SparseArgument& argument : sparse_arguments_) {
+    if (!argument.original.is_same(tensor)) continue;
+    argument.is_mutable |= is_mutable;
+    return argument.shadow;
+  }
+  // The parts may change whenever the whole may; to look costs little.
+  const auto enter = [this](const at::Tensor& part) { return EnterStrided(part, true); };
+  at::Tensor shadow = MapSparse(tensor, kCpu, enter);
+  FollowRequiresGrad(shadow, tensor);
+  sparse_arguments_.push_back({tensor, shadow, is_mutable});
+  return shadow;
+}
+
+at::Tensor CpuCall::EnterStrided(const at::Tensor& tensor, bool is_mutable) {
   TORCH_CHECK_NOT_IMPLEMENTED(tensor.has_storage(), plan_.name,
-                              ": expected strided tensors on npu, got layout ", tensor.layout());
+                              ": expected strided or sparse tensors on npu, got layout ",
+                              tensor.layout());
   const size_t searched = std::min(arguments_.size(), kSearched);
   for (size_t i = 0; i < searched; ++i) {
     if (!arguments_[i].original.is_same(tensor)) continue;
@@ -59,6 +84,7 @@ at::Tensor CpuCall::EnterTensor(const at::Tensor& tensor, bool is_mutable) {
   }
   StoragePtr twin = TwinOf(tensor.storage().unsafeGetStorageImpl());
   at::Tensor shadow = ShadowOver(tensor, twin);
+  FollowRequiresGrad(shadow, tensor);
   arguments_.push_back({tensor, shadow, std::move(twin), is_mutable});
   return shadow;
 }
@@ -142,14 +168,27 @@ StoragePtr CpuCall::StorageOver(c10::StorageImpl* twin) {
   return storage;
 }
 
+at::Tensor CpuCall::FindOriginal(const at::Tensor& shadow) const {
+  for (const Argument& argument : arguments_) {
+    if (argument.shadow.is_same(shadow)) return argument.original;
+  }
+  for (const SparseArgument& argument : sparse_arguments_) {
+    if (argument.shadow.is_same(shadow)) return argument.original;
+  }
+  return {};
+}
+
 at::Tensor CpuCall::LeaveTensor(at::Tensor tensor) {
   if (!tensor.defined() || !tensor.device().is_cpu()) return tensor;
-  for (const Argument& argument : arguments_) {
-    if (argument.shadow.is_same(tensor)) return argument.original;
-  }
+  if (at::Tensor original = FindOriginal(tensor); original.defined()) return original;
   if (!host_arguments_.empty() && IsHostArgument(tensor)) return tensor;
+  if (IsSparse(tensor)) {
+    return MapSparse(tensor, *device_,
+                     [this](const at::Tensor& part) { return LeaveTensor(part); });
+  }
   TORCH_CHECK_NOT_IMPLEMENTED(tensor.has_storage(), plan_.name,
-                              ": expected a strided result on npu, got layout ", tensor.layout());
+                              ": expected a strided or sparse result on npu, got layout ",
+                              tensor.layout());
   StoragePtr storage = StorageOver(tensor.storage().unsafeGetStorageImpl());
   return Relabel(std::move(tensor), std::move(storage), *device_);
 }
@@ -175,6 +214,10 @@ void CpuCall::Leave(c10::IValue* results, size_t count) {
   for (Argument& argument : arguments_) {
     if (argument.is_mutable) FollowShadow(argument.original, argument.shadow);
   }
+  const auto leave = [this](const at::Tensor& part) { return LeaveTensor(part); };
+  for (SparseArgument& argument : sparse_arguments_) {
+    if (argument.is_mutable) AssignSparse(argument.original, argument.shadow, leave);
+  }
 }
 
 void CpuCall::FollowStorage(Argument& argument) {
@@ -187,10 +230,11 @@ void CpuCall::FollowStorage(Argument& argument) {
   FollowTwin(argument.original.storage().unsafeGetStorageImpl(), argument.twin);
 }
 
-void CallOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+void CallOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, c10::DispatchKey key) {
   const Plan& plan = PlanOf(op);
-  TORCH_CHECK_NOT_IMPLEMENTED(plan.has_cpu_kernel, plan.name,
-                              ": expected a kernel for npu or for CPU, got neither");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      key == c10::DispatchKey::CPU ? plan.has_cpu_kernel : op.hasComputedKernelForDispatchKey(key),
+      plan.name, ": expected a kernel for npu or for ", key, ", got neither");
   CpuCall call(plan);
   call.Enter(stack->data() + stack->size() - plan.arguments, plan.arguments);
   Drain(call.Device());
@@ -198,7 +242,7 @@ void CallOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     const HostAllocationsOn allocations(call.Device());
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+    op.redispatchBoxed(c10::DispatchKeySet(key), stack);
   }
   call.Leave(stack->data() + stack->size() - plan.returns, plan.returns);
 }

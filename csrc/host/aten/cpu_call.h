@@ -16,7 +16,7 @@ namespace npu_backend {
 /// One call of a CPU kernel on npu arguments, without a copy (design D6). Enter replaces the
 /// arguments on the stack by CPU ones over the same memory, Leave replaces the results: an argument
 /// that comes back is the caller's tensor, a view shares the storage of its argument, other memory
-/// is adopted.
+/// is adopted. Sparse tensors are taken apart and put together again.
 class CpuCall {
  public:
   explicit CpuCall(const Plan& plan) : plan_(plan) {}
@@ -35,6 +35,11 @@ class CpuCall {
     StoragePtr twin;
     bool is_mutable;
   };
+  struct SparseArgument {
+    at::Tensor original;  // on npu
+    at::Tensor shadow;
+    bool is_mutable;
+  };
   struct Adopted {
     c10::StorageImpl* twin;
     StoragePtr storage;
@@ -42,11 +47,14 @@ class CpuCall {
 
   void EnterValue(c10::IValue& value, bool is_mutable);
   at::Tensor EnterTensor(const at::Tensor& tensor, bool is_mutable);
+  at::Tensor EnterStrided(const at::Tensor& tensor, bool is_mutable);
+  at::Tensor EnterSparse(const at::Tensor& tensor, bool is_mutable);
   void EnterGenerators(c10::IValue* arguments);
   void UseDevice(c10::Device device);
   void CheckHostTensors() const;
   void LeaveValue(c10::IValue& value);
   at::Tensor LeaveTensor(at::Tensor tensor);
+  at::Tensor FindOriginal(const at::Tensor& shadow) const;
   bool IsHostArgument(const at::Tensor& tensor) const;
   StoragePtr StorageOver(c10::StorageImpl* twin);
   void FollowStorage(Argument& argument);
@@ -55,12 +63,15 @@ class CpuCall {
   std::optional<c10::Device> device_;
   bool results_on_cpu_ = false;
   c10::SmallVector<Argument, 4> arguments_;
+  c10::SmallVector<SparseArgument, 1> sparse_arguments_;
   c10::SmallVector<Adopted, 2> adopted_;
   // Tensors that lie on CPU, and whether the operator writes to them.
   c10::SmallVector<std::pair<at::Tensor, bool>, 1> host_arguments_;
 };
 
-/// Calls the CPU kernel of op with the arguments on stack.
-void CallOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+/// Calls the CPU kernel of op with the arguments on stack: that for key, CPU, SparseCPU,
+/// SparseCsrCPU or QuantizedCPU.
+void CallOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+               c10::DispatchKey key = c10::DispatchKey::CPU);
 
 }  // namespace npu_backend

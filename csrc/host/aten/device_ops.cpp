@@ -28,6 +28,18 @@ int64_t SdpChoice(const at::Tensor&, const at::Tensor&, const at::Tensor&,
   return kMath;
 }
 
+bool IsDense(const at::Tensor& tensor) {
+  return (tensor.is_cpu() || tensor.is_privateuseone()) &&
+         tensor.key_set().has_any(c10::DispatchKeySet(c10::DispatchKey::Dense));
+}
+
+/// Whether tensor.data can be set to from. As with CUDA it can from CPU, so that parameters stay
+/// the same objects when their module moves.
+bool CanShallowCopy(const at::Tensor& tensor, const at::Tensor& from) {
+  return (IsDense(tensor) && IsDense(from)) ||
+         tensor.unsafeGetTensorImpl()->has_compatible_shallow_copy_type(from.key_set());
+}
+
 std::optional<at::Generator> DefaultGeneratorOf(int64_t device) {
   return DefaultGenerator(CheckedIndex(device));
 }
@@ -65,6 +77,7 @@ void Define() {
   torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);
   aten.impl("record_stream", &RecordStream);
   aten.impl("_fused_sdp_choice", &SdpChoice);
+  aten.impl("_has_compatible_shallow_copy_type", &CanShallowCopy);
 
   torch::Library& own = Extend("npu_backend");
   own.def("default_generator(int device) -> Generator?", &DefaultGeneratorOf);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
 #include "aten/cpu_call.h"
@@ -7,17 +8,50 @@
 namespace npu_backend {
 namespace {
 
-void Fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) { CallOnCpu(op, stack); }
+using c10::DispatchKey;
+
+template <DispatchKey key>
+void Fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  CallOnCpu(op, stack, key);
+}
+
+template <DispatchKey key>
+torch::CppFunction Boxed() {
+  return torch::CppFunction::makeFromBoxedFunction<&Fallback<key>>();
+}
+
+bool HasFormula(const c10::OperatorHandle& op) {
+  return op.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) ||
+         op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd) ||
+         op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutogradNonFunctional);
+}
+
+/// Where an operator has a kernel for such CPU tensors and a formula for any device, the formula is
+/// for others: it would win over the fallback.
+template <DispatchKey cpu, DispatchKey npu>
+void DefineOther() {
+  Implement("_", npu).fallback(Boxed<cpu>());
+  torch::Library& aten = Implement("aten", npu);
+  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    const auto op = c10::Dispatcher::singleton().findOp(name);
+    if (name.getNamespace() != "aten" || !op || !op->hasSchema()) continue;
+    if (op->hasKernelForDispatchKey(cpu) && HasFormula(*op)) {
+      aten.impl(c10::toString(name).c_str(), Boxed<cpu>());
+    }
+  }
+}
 
 void Define() {
-  Implement("_", c10::DispatchKey::PrivateUse1)
-      .fallback(torch::CppFunction::makeFromBoxedFunction<&Fallback>());
+  Implement("_", DispatchKey::PrivateUse1).fallback(Boxed<DispatchKey::CPU>());
+  DefineOther<DispatchKey::SparseCPU, DispatchKey::SparsePrivateUse1>();
+  DefineOther<DispatchKey::SparseCsrCPU, DispatchKey::SparseCsrPrivateUse1>();
+  DefineOther<DispatchKey::QuantizedCPU, DispatchKey::QuantizedPrivateUse1>();
 
   // These have a formula for any device, but on CPU a kernel that rounds elsewhere or, for mode,
   // knows its devices by name.
-  torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);
+  torch::Library& aten = Implement("aten", DispatchKey::PrivateUse1);
   for (const char* name : {"addr", "addr.out", "native_group_norm", "mode.values"}) {
-    aten.impl(name, torch::CppFunction::makeFromBoxedFunction<&Fallback>());
+    aten.impl(name, Boxed<DispatchKey::CPU>());
   }
 }
 

@@ -19,8 +19,8 @@ constexpr std::string_view kMixed[] = {"aten::index",
                                        "aten::_unsafe_masked_index",
                                        "aten::_unsafe_masked_index_put_accumulate",
                                        "aten::_pack_padded_sequence",
-                                       "aten::is_set_to",
-                                       "aten::_has_compatible_shallow_copy_type"};
+                                       "aten::empty_quantized",
+                                       "aten::is_set_to"};
 
 bool Mixes(const std::string& name) {
   if (name.compare(0, 6, "aten::") != 0) return true;  // somebody else's operator checks for itself

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/shadow.h"
 
+#include <ATen/quantized/QTensorImpl.h>
 #include <c10/core/TensorImpl.h>
 
 #include <utility>
@@ -21,17 +22,30 @@ void CopyGeometry(const c10::TensorImpl& from, c10::TensorImpl& to) {
   to.set_sizes_and_strides(from.sizes(), from.strides(), from.storage_offset());
 }
 
+/// A tensor that differs from `like` in nothing but storage and keys.
+at::Tensor Over(StoragePtr storage, DispatchKeySet keys, c10::TensorImpl& like) {
+  c10::intrusive_ptr<c10::TensorImpl> impl;
+  if (C10_UNLIKELY(keys.has_any(DispatchKeySet(c10::DispatchKey::Quantized)))) {
+    impl =
+        c10::make_intrusive<at::QTensorImpl>(c10::Storage(std::move(storage)), keys, like.dtype(),
+                                             static_cast<at::QTensorImpl&>(like).quantizer());
+  } else {
+    impl =
+        c10::make_intrusive<c10::TensorImpl>(c10::Storage(std::move(storage)), keys, like.dtype());
+  }
+  CopyGeometry(like, *impl);
+  if (like.is_wrapped_number()) impl->set_wrapped_number(true);
+  return at::Tensor(std::move(impl));
+}
+
 }  // namespace
 
 at::Tensor ShadowOver(const at::Tensor& tensor, StoragePtr twin) {
   c10::TensorImpl& from = *tensor.unsafeGetTensorImpl();
-  auto shadow = c10::make_intrusive<c10::TensorImpl>(
-      c10::Storage(std::move(twin)),
+  return Over(
+      std::move(twin),
       WithBackend(from.key_set(), BackendComponent::PrivateUse1Bit, BackendComponent::CPUBit),
-      from.dtype());
-  CopyGeometry(from, *shadow);
-  if (from.is_wrapped_number()) shadow->set_wrapped_number(true);
-  return at::Tensor(std::move(shadow));
+      from);
 }
 
 at::Tensor ShadowOf(const at::Tensor& tensor) {
@@ -45,18 +59,17 @@ at::Tensor Relabel(at::Tensor tensor, StoragePtr storage, c10::Device device) {
     impl->_change_backend_component_keys(device);
     return tensor;
   }
-  auto result = c10::make_intrusive<c10::TensorImpl>(
-      c10::Storage(std::move(storage)),
+  return Over(
+      std::move(storage),
       WithBackend(impl->key_set(), BackendComponent::CPUBit, BackendComponent::PrivateUse1Bit),
-      impl->dtype());
-  CopyGeometry(*impl, *result);
-  if (impl->is_wrapped_number()) result->set_wrapped_number(true);
-  return at::Tensor(std::move(result));
+      *impl);
 }
 
 void FollowShadow(const at::Tensor& tensor, const at::Tensor& shadow) {
   c10::TensorImpl& to = *tensor.unsafeGetTensorImpl();
   const c10::TensorImpl& from = *shadow.unsafeGetTensorImpl();
+  if (to.is_conj() != from.is_conj()) to._set_conj(from.is_conj());
+  if (to.is_neg() != from.is_neg()) to._set_neg(from.is_neg());
   if (to.sizes() == from.sizes() && to.strides() == from.strides() &&
       to.storage_offset() == from.storage_offset()) {
     return;

@@ -16,7 +16,7 @@ at::Tensor ShadowOver(const at::Tensor& tensor, StoragePtr twin);
 /// TensorImpl of tensor.
 at::Tensor Relabel(at::Tensor tensor, StoragePtr storage, c10::Device device);
 
-/// Gives tensor the sizes, strides and offset of its shadow.
+/// Gives tensor the sizes, strides, offset and bits for conjugate and negative of its shadow.
 void FollowShadow(const at::Tensor& tensor, const at::Tensor& shadow);
 
 }  // namespace npu_backend

@@ -44,6 +44,7 @@ std::string Boot() {
   InstallGuard();
   InstallHooks();
   InstallForkHandlers();
+  InstallProfiler();
   npuSetInterruptCallback(&InterruptRequested);
   AddPythonModule();
   return "";

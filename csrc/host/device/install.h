@@ -8,5 +8,6 @@ void InstallAllocators();
 void InstallGuard();
 void InstallHooks();
 void InstallForkHandlers();
+void InstallProfiler();
 
 }  // namespace npu_backend
