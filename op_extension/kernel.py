@@ -29,7 +29,6 @@ __all__ = ["Comparison", "Kernel", "Launcher", "Parameter", "compare", "load"]
 _PASSES = {"vector": ("vector",), "cube": ("cube",), "mix": ("vector", "cube")}
 _ENTRY = re.compile(r"[A-Za-z_]\w*(::\w+)*(<[\w\s:<>,*-]*>)?")
 _DEFINE = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?")
-_FLOAT64 = 1  # NPU_LAUNCH_FLOAT64
 
 Stream = torch.Stream | None
 
@@ -113,7 +112,7 @@ class Kernel:
         self._strided = strided
         self._native: _runtime.Kernel | None = None
         self._libraries: dict[str, Path] = {}
-        self.launch_flags = _FLOAT64 if float64 else 0
+        self.launch_flags = _runtime.LAUNCH_FLOAT64 if float64 else 0
 
     @property
     def name(self) -> str:
@@ -164,8 +163,8 @@ class Kernel:
             raise TypeError(
                 f"{self.name}: expected kernel[block_dim] or kernel[block_dim, stream], got kernel[{launch!r}]"
             ) from None
-        if not 1 <= blocks <= 0xFFFFFFFF:
-            raise ValueError(f"{self.name}: expected a block_dim of at least 1, got {blocks}")
+        if not 1 <= blocks <= _runtime.MAX_BLOCK_DIM:
+            raise ValueError(f"{self.name}: expected a block_dim of 1 to {_runtime.MAX_BLOCK_DIM}, got {blocks}")
         return Launcher(self, blocks, stream)
 
     def __call__(self, *args: Any) -> None:

@@ -20,7 +20,7 @@ std::string Spelled(const char* spelling) {
 
 std::string ScalarName(const npuParameter& parameter) {
   const std::string bits = std::to_string(parameter.bytes * 8);
-  switch (parameter.kind) {
+  switch (KindOf(parameter)) {
     case NPU_TYPE_BOOL:
       return "bool";
     case NPU_TYPE_INT:
@@ -38,7 +38,7 @@ std::string ScalarName(const npuParameter& parameter) {
 
 /// Bytes of any kind may stand behind GM_ADDR (uint8_t*), void* and pointers to structs.
 bool TakesAnyElement(const npuParameter& parameter) {
-  return parameter.kind == NPU_TYPE_OTHER ||
+  return KindOf(parameter) == NPU_TYPE_OTHER ||
          (parameter.kind == NPU_TYPE_UINT && parameter.bytes == 1);
 }
 
@@ -52,7 +52,7 @@ bool TakesElement(const npuParameter& parameter, const npuTensorFacts& facts) {
 
 std::string DtypeFor(const npuParameter& parameter) {
   const char* const kInts[] = {"", "Char", "Short", "", "Int", "", "", "", "Long"};
-  switch (parameter.kind) {
+  switch (KindOf(parameter)) {
     case NPU_TYPE_BOOL:
       return "Bool";
     case NPU_TYPE_INT:
@@ -83,8 +83,12 @@ py::object IntegerOf(py::handle value) {
 }
 
 std::string Show(py::handle value) {
+  constexpr Py_ssize_t kMostCharacters = 80;
+  const auto shown = py::reinterpret_steal<py::str>(
+      PyUnicode_Substring(py::repr(value).ptr(), 0, kMostCharacters));
+  if (!shown) throw py::error_already_set();
   return std::string(py::str(py::type::handle_of(value).attr("__name__"))) + " " +
-         std::string(py::repr(value)).substr(0, 80);
+         std::string(shown);
 }
 
 }  // namespace
@@ -160,6 +164,11 @@ void Arguments::CheckFacts(size_t index, const npuTensorFacts& facts) {
     throw py::type_error(Where(index) + "a tensor of dtype " + DtypeFor(parameter) + ", got " +
                          facts.dtype);
   }
+  if (!facts.shows_its_memory) {
+    throw py::value_error(Where(index) +
+                          "a tensor whose memory holds its values (as resolve_conj() and "
+                          "resolve_neg() give it), got a conjugated or negated view");
+  }
   if (!facts.is_contiguous && !accept_strided_) {
     throw py::value_error(
         Where(index) + "a contiguous tensor (or strided=True in load), got one with other strides");
@@ -173,7 +182,7 @@ void Arguments::CheckFacts(size_t index, const npuTensorFacts& facts) {
 }
 
 void Arguments::PackScalar(size_t index, py::handle value) {
-  switch (signature_.parameters[index].kind) {
+  switch (KindOf(signature_.parameters[index])) {
     case NPU_TYPE_BOOL:
     case NPU_TYPE_INT:
     case NPU_TYPE_UINT:

@@ -15,6 +15,11 @@ namespace npu_python {
 /// The C++ type of parameter: "const half*".
 std::string TypeName(const npuParameter& parameter);
 
+/// What is read as a number. Those of more than 8 bytes (__int128, long double) are bytes here.
+inline npuTypeKind KindOf(const npuParameter& parameter) {
+  return parameter.bytes > 8 ? NPU_TYPE_OTHER : parameter.kind;
+}
+
 /// Writes Python objects as the parameters of a kernel. Raises TypeError or ValueError with a
 /// sentence.
 class Arguments {
@@ -28,7 +33,6 @@ class Arguments {
   const std::vector<void*>& tensors() const { return tensors_; }
   /// Device of the tensors; NPU_TENSOR_ON_CPU with none.
   int32_t device() const { return has_device_ ? device_ : NPU_TENSOR_ON_CPU; }
-  bool has_device() const { return has_device_; }
 
  private:
   void PackTensor(size_t index, pybind11::handle tensor);

@@ -80,7 +80,7 @@ py::list Kernel::Signature() const {
   py::list list;
   for (size_t i = 0; i < signature_->count; ++i) {
     const npuParameter& parameter = signature_->parameters[i];
-    list.append(py::make_tuple(TypeName(parameter), static_cast<int>(parameter.kind),
+    list.append(py::make_tuple(TypeName(parameter), static_cast<int>(KindOf(parameter)),
                                parameter.bytes, parameter.is_pointer != 0,
                                parameter.is_const != 0));
   }

@@ -36,7 +36,7 @@ class Kernel {
   Kernel(const std::string& name, const std::string& vector_library,
          const std::string& cube_library, bool accept_strided);
 
-  /// (kind, bytes, is_pointer, is_const, spelling) of each parameter.
+  /// (type, kind, bytes, is_pointer, is_const) of each parameter.
   pybind11::list Signature() const;
 
   /// Launches the kernel. False, and nothing has happened, when an argument for a pointer is

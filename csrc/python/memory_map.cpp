@@ -4,19 +4,14 @@
 #include <dlfcn.h>
 
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 #include "npu_runtime.h"
+#include "python/check.h"
 
 namespace npu_python {
 namespace {
 
 namespace py = pybind11;
-
-void Check(npuError_t error) {
-  if (error != NPU_SUCCESS) throw std::runtime_error(npuGetLastErrorMessage());
-}
 
 uintptr_t Number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 

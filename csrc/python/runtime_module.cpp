@@ -2,20 +2,17 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "npu_runtime.h"
+#include "python/check.h"
 #include "python/kernel.h"
 #include "python/memory_map.h"
 
 namespace {
 
-void Check(npuError_t error) {
-  if (error == NPU_ERROR_INVALID_VALUE) throw pybind11::value_error(npuGetLastErrorMessage());
-  if (error != NPU_SUCCESS) throw std::runtime_error(npuGetLastErrorMessage());
-}
+using npu_python::Check;
 
 std::string SocName() {
   const char* name = nullptr;
@@ -75,6 +72,10 @@ PYBIND11_MODULE(_runtime, module) {
   DefineKernel(module);
   npu_python::DefineMemoryMap(module);
   module.doc() = "The emulated device's C interface (npu_runtime.h).";
+  module.attr("MAX_BLOCK_DIM") = NPU_MAX_BLOCK_DIM;
+  module.attr("MAX_RECORDED_STORES") = NPU_MAX_RECORDED_STORES;
+  module.attr("LAUNCH_FLOAT64") = NPU_LAUNCH_FLOAT64;
+  module.attr("TYPE_BFLOAT16") = static_cast<int>(NPU_TYPE_BFLOAT16);
   module.def("soc_name", &SocName, "Name of the emulated system on chip.");
   module.def("launch_count", &LaunchCount, pybind11::arg("kernel"),
              "Launches of kernel that have run to their end.");

@@ -100,6 +100,25 @@ class ScalarTest(KernelTest):
         with self.assertRaisesRegex(ValueError, r"argument 1 \(Pair\): expected 16 bytes, got 3"):
             load("scalars.cpp", "structs")[1](slots(4), b"abc", None, None)
 
+    def test_numbers_of_16_bytes_are_taken_as_bytes(self):
+        k = load("scalars.cpp", "wide_numbers")
+        number = -(2**90) - 5
+        wide = np.longdouble("1.25")
+        out = slots(4)
+        k[1](out, number.to_bytes(16, "little", signed=True), wide.tobytes(), None, None)
+        self.assertEqual(int.from_bytes(out[:2].numpy().tobytes(), "little", signed=True), number)
+        self.assertEqual(out[2:].numpy().view(np.longdouble)[0], wide)
+        with self.assertRaisesRegex(TypeError, "argument 1 .*expected 16 bytes .*got int 3"):
+            k[1](out, 3, wide.tobytes(), None, None)
+        with self.assertRaisesRegex(TypeError, "argument 2 .*expected 16 bytes .*got float 1.5"):
+            k[1](out, bytes(16), 1.5, None, None)
+        k[1](out, bytes(16), bytes(16), torch.zeros(2), torch.zeros(2, dtype=torch.half))
+
+    def test_cuts_what_it_shows_between_characters(self):
+        for text in ("\u00e9" * 200, "x" + "\u20ac" * 200, "\U0001f600" * 200):
+            with self.subTest(text[:2]), self.assertRaisesRegex(TypeError, f"expected a number, got str '{text[:79]}$"):
+                load("scalars.cpp", "floats")[1](slots(4), 0, 0, text, 0)
+
     def test_names_a_wrong_number_of_arguments(self):
         with self.assertRaisesRegex(TypeError, "add_float: expected 4 arguments, got 3"):
             load("add.cpp", "add_float")[1](slots(1), slots(1), slots(1))
@@ -143,6 +162,16 @@ class TensorTest(KernelTest):
         z = torch.zeros(16)
         load("add.cpp", "add_float", strided=True)[1](x, x, z, 16)
 
+    def test_names_a_view_that_shows_other_values_than_its_memory_holds(self):
+        x = torch.ones(4, dtype=torch.complex64)
+        for view in (x.conj(), torch._neg_view(torch.ones(4)), x.conj().imag):
+            sentence = (
+                r"argument 0 .*expected a tensor whose memory holds its values .*got a conjugated or negated view"
+            )
+            for strided in (False, True):
+                with self.subTest(view=view, strided=strided), self.assertRaisesRegex(ValueError, sentence):
+                    load("add.cpp", "add_bytes", strided=strided)[1](view, x, x, 4)
+
     def test_names_a_tensor_without_memory(self):
         from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -163,12 +192,12 @@ class LaunchTest(KernelTest):
         k = load("add.cpp", "add_float")
         with self.assertRaisesRegex(TypeError, r"expected a number of blocks, as in kernel\[block_dim\]"):
             k(1, 2, 3)
-        with self.assertRaisesRegex(ValueError, "add_float: expected a block_dim of at least 1, got 0"):
-            k[0]
+        for blocks in (0, -1, 65536, 2**31, 2**33):
+            sentence = f"add_float: expected a block_dim of 1 to 65535, got {blocks}"
+            with self.subTest(blocks), self.assertRaisesRegex(ValueError, sentence):
+                k[blocks]
         with self.assertRaisesRegex(TypeError, r"expected kernel\[block_dim\] or .*got kernel\['x'\]"):
             k["x"]
-        with self.assertRaisesRegex(RuntimeError, "block_dim: expected 1 to"):
-            k[2**31](*[torch.zeros(4)] * 3, 4)
 
     def test_names_options_that_are_none(self):
         for options, sentence in (

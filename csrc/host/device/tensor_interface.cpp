@@ -14,8 +14,6 @@
 namespace npu_backend {
 namespace {
 
-constexpr size_t kCacheLine = 64;  // bytes
-
 thread_local std::string message;
 
 /// Calls function; keeps the sentence of what it throws.
@@ -62,21 +60,11 @@ int Describe(void* address, npuTensorFacts* facts) {
     facts->kind = KindOf(type);
     facts->element_bytes = static_cast<uint32_t>(tensor.itemsize());
     facts->device = DeviceOf(tensor);
-    // A conjugated or negated view holds other values than it shows.
-    facts->is_contiguous = tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+    facts->is_contiguous = tensor.is_contiguous();
+    facts->shows_its_memory = !tensor.is_conj() && !tensor.is_neg();
     facts->data =
         facts->device == NPU_TENSOR_ELSEWHERE ? nullptr : const_cast<void*>(tensor.data());
   });
-}
-
-/// The memory that a kernel may use for tensor: its storage, with what the allocator of npu adds to
-/// make whole cache lines.
-npuMemoryRange RangeOf(const at::Tensor& tensor) {
-  const c10::Storage& storage = tensor.storage();
-  const auto* begin = static_cast<const char*>(storage.data());
-  size_t bytes = storage.nbytes();
-  if (tensor.is_privateuseone()) bytes = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-  return {begin, begin + bytes};
 }
 
 int LaunchOnTensors(const npuLaunchConfig* config, int32_t device, void* const* addresses,
@@ -86,7 +74,7 @@ int LaunchOnTensors(const npuLaunchConfig* config, int32_t device, void* const* 
     c10::SmallVector<npuMemoryRange, 8> ranges;
     for (size_t i = 0; i < count; ++i) {
       tensors.push_back(TensorAt(addresses[i]));
-      ranges.push_back(RangeOf(tensors.back()));
+      ranges.push_back(StorageRange(tensors.back()));
     }
     npuLaunchConfig own = *config;
     own.ranges = ranges.data();

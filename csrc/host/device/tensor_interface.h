@@ -25,6 +25,7 @@ typedef struct npuTensorFacts {
   uint32_t element_bytes;
   int32_t device; /* index of npu, or NPU_TENSOR_... */
   uint8_t is_contiguous;
+  uint8_t shows_its_memory; /* 0: a conjugated or negated view, whose memory holds other values */
 } npuTensorFacts;
 
 typedef struct npuTensorInterface {

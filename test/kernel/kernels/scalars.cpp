@@ -54,3 +54,9 @@ extern "C" __global__ AICORE void pointers(__gm__ int64_t* out, __gm__ half*, __
                                            __gm__ int32_t*, __gm__ uint16_t*, __gm__ bool*) {
   Write(out, 0, int64_t{1});
 }
+
+extern "C" __global__ AICORE void wide_numbers(__gm__ int64_t* out, __int128 a, long double b,
+                                               __gm__ __int128*, __gm__ long double*) {
+  Write(out, 0, a);
+  Write(out, 2, b);
+}
