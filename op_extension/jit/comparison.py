@@ -89,30 +89,36 @@ def compare(
     Raises:
         ValueError: the reference has not as many results as there are outputs, or one of another shape.
     """
-    expected = reference
-    if callable(reference):
-        expected = reference(*(_copy(arg) for arg in args))
+    expected = reference(*map(_copy, args)) if callable(reference) else reference
     wanted = list(expected) if isinstance(expected, (tuple, list)) else [expected]
     with recording():
         launcher(*args)
-    tensors = [i for i, arg in enumerate(args) if isinstance(arg, (torch.Tensor, np.ndarray))]
-    chosen = list(outputs) if outputs is not None else tensors[-len(wanted) :]
-    if len(chosen) != len(wanted):
-        raise ValueError(f"kernel.compare: expected {len(chosen)} results of the reference, got {len(wanted)}")
-    for index, want in zip(chosen, wanted, strict=True):
+    for index, want in zip(_compared(args, outputs, len(wanted)), wanted, strict=True):
         found = _first_difference(index, _tensor(args[index]), _tensor(want), tile, rtol, atol, max_ulp)
         if not found.equal:
             return found if tile is not None else _with_store(found, args[index])
     return _EQUAL
 
 
+def _compared(args: Sequence[Any], outputs: Sequence[int] | None, results: int) -> list[int]:
+    """Indices of the arguments that are compared with so many results."""
+    tensors = [i for i, arg in enumerate(args) if isinstance(arg, (torch.Tensor, np.ndarray))]
+    chosen = list(outputs) if outputs is not None else tensors[-results:]
+    if len(chosen) != results:
+        raise ValueError(f"kernel.compare: expected {len(chosen)} results of the reference, got {results}")
+    return chosen
+
+
 def _with_store(found: Comparison, output: Any) -> Comparison:
     """found, with the store that wrote the element; an array has been copied and has none."""
     if not isinstance(output, torch.Tensor) or not output.is_contiguous():
         return found
+    stores = _runtime.memory_map_stores()
+    if len(stores) >= _runtime.MAX_RECORDED_STORES:
+        return replace(found, store=f"an element whose store nobody knows (the record of {len(stores)} stores is full)")
     flat = int(np.ravel_multi_index(found.index, output.shape)) if found.index else 0
     address = output.data_ptr() + flat * output.element_size()
-    for block, sub_block, instruction, begin, rows, row_bytes, pitch, site in reversed(_runtime.memory_map_stores()):
+    for block, sub_block, instruction, begin, rows, row_bytes, pitch, site in reversed(stores):
         row, column = divmod(address - begin, pitch) if rows > 1 and pitch > 0 else (0, address - begin)
         if 0 <= row < rows and 0 <= column < row_bytes:
             core = f", sub-block {sub_block}" if sub_block else ""
@@ -152,25 +158,16 @@ def _first_difference(
             f"kernel.compare: expected a reference of shape {tuple(got.shape)} for argument {argument}, "
             f"got {tuple(want.shape)}"
         )
-    want = want.to(got.dtype).contiguous()
-    got = got.contiguous()
-    is_close = torch.isclose(got, want, rtol=rtol, atol=atol, equal_nan=got.is_floating_point())
-    distance = None
-    if got.is_floating_point():
-        distance = _ordered(got) - _ordered(want)
-        if max_ulp:
-            is_close |= (distance.abs() <= max_ulp) & ~got.isnan() & ~want.isnan()
+    got, want = got.contiguous(), want.to(got.dtype).contiguous()
+    distance = _ordered(got) - _ordered(want) if got.is_floating_point() else None
+    is_close = torch.isclose(got, want, rtol=rtol, atol=atol, equal_nan=distance is not None)
+    if distance is not None and max_ulp:
+        is_close |= (distance.abs() <= max_ulp) & ~got.isnan() & ~want.isnan()
     wrong = (~is_close).reshape(-1).nonzero().reshape(-1)
     if wrong.numel() == 0:
         return _EQUAL
     flat = int(wrong[0])
-    columns = got.shape[-1] if got.dim() else 1
-    row, column = divmod(flat, columns)
-    where = None
-    if tile is not None:
-        where = (row // tile[0], column // tile[1])
-        row, column = row % tile[0], column % tile[1]
-    ulp = None if distance is None else abs(int(distance.reshape(-1)[flat]))
+    where, row, column = _place(flat, got.shape[-1] if got.dim() else 1, tile)
     return Comparison(
         equal=False,
         differing=wrong.numel(),
@@ -182,5 +179,13 @@ def _first_difference(
         column=column,
         got=got.reshape(-1)[flat].item(),
         expected=want.reshape(-1)[flat].item(),
-        ulp=ulp,
+        ulp=None if distance is None else abs(int(distance.reshape(-1)[flat])),
     )
+
+
+def _place(flat: int, columns: int, tile: tuple[int, int] | None) -> tuple[tuple[int, int] | None, int, int]:
+    """The part of a matrix that an element lies in, if it is cut into parts, and its row and column there."""
+    row, column = divmod(flat, columns)
+    if tile is None:
+        return None, row, column
+    return (row // tile[0], column // tile[1]), row % tile[0], column % tile[1]

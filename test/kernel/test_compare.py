@@ -4,10 +4,12 @@
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
 
+from op_extension import _runtime
 from op_extension.kernel import compare
 
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
@@ -57,6 +59,11 @@ class CompareTest(KernelTest):
         )
         unwritten = compare(self.k[1], want, self.x, self.x, torch.zeros(20, 30), 30)
         self.assertIn("an element that no tile was stored to", str(unwritten))
+
+    def test_names_no_store_when_the_record_is_full(self):
+        with mock.patch.object(_runtime, "MAX_RECORDED_STORES", 3):  # as many as the kernel makes
+            found = self.compare(torch.zeros(20, 30))
+        self.assertIn("at an element whose store nobody knows (the record of 3 stores is full)", str(found))
 
     def test_takes_npu_tensors_and_arrays(self):
         z = torch.empty(600, device="npu")
