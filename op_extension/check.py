@@ -41,8 +41,10 @@ def count_instructions() -> Iterator[InstructionCounts]:
     try:
         yield InstructionCounts()
     finally:
-        placements.synchronize()
-        _runtime.instruction_count_stop()
+        try:
+            placements.synchronize()
+        finally:
+            _runtime.instruction_count_stop()
 
 
 def launch_count(kernel: str) -> int:

@@ -61,6 +61,14 @@ class MemoryMapTest(KernelTest):
             self.add()
         self.assertEqual(counts["TADD"].executions, 4)
 
+    def test_counting_stops_after_a_fault(self):
+        x = torch.ones(4, device="npu")
+        with self.assertRaisesRegex(RuntimeError, "add_float"), count_instructions() as counts:
+            load("add.cpp", "add_float")[1](x, x, x, 1000)
+        before = counts["TLOAD"].executions
+        load("add.cpp", "add_float")[1](x, x, x, 4)
+        self.assertEqual(counts["TLOAD"].executions, before)
+
     def test_stops_after_a_fault(self):
         with self.assertRaisesRegex(RuntimeError, "wait_without_set"):
             self.map(load("faults.cpp", "wait_without_set")[2])
