@@ -14,6 +14,15 @@ from pathlib import Path
 _INCLUDE = "#include <npu/launch.hpp>"
 _OPENING = "([{"
 _CLOSING = ")]}"
+_LITERAL = re.compile(
+    r"""
+    //[^\n]* | /\*.*?\*/
+    | (?<!\w)(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
+    | "(?:\\.|[^"\\\n])*"
+    | (?<!\w)(?:u8|[uUL])?'(?:\\.|[^'\\\n])+'  # behind a digit, ' parts digits
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 
 
 class LaunchSyntaxError(ValueError):
@@ -33,9 +42,9 @@ def rewrite(source: str, name: str = "<source>") -> str:
     Raises:
         LaunchSyntaxError: a launch whose brackets do not close.
     """
-    if "<<<" not in _without_comments(source):
+    code = _without_literals(source)
+    if "<<<" not in code:
         return source
-    code = _without_comments(source)
     parts: list[str] = []
     done = 0
     for match in re.finditer(r"<<<", code):
@@ -69,10 +78,9 @@ def _newlines(source: str, at: int, count: int) -> str:
     return ("\\\n" if in_macro else "\n") * max(count, 0)
 
 
-def _without_comments(source: str) -> str:
-    """``source`` with comments and string contents blanked, at the same positions."""
-    pattern = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
-    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source)
+def _without_literals(source: str) -> str:
+    """``source`` with comments, strings and characters blanked, at the same positions."""
+    return _LITERAL.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source)
 
 
 def _kernel_start(code: str, end: int) -> int:

@@ -40,6 +40,54 @@ int main() {
 }
 """
 
+REFUSED = """
+#include <acl/acl.h>
+#include <pto/pto-inst.hpp>
+#include <cstdio>
+__global__ AICORE void k(int) {}
+int main() {
+  k<<<0, nullptr, nullptr>>>(1);
+  printf("%d", aclrtSynchronizeStream(nullptr));
+}
+"""
+
+ACL_CALLS = """
+#include <acl/acl.h>
+#include <cstdio>
+void show(aclError error) { printf("%d %s\\n", error, aclGetRecentErrMsg()); }
+int main() {
+  char bytes[8] = {};
+  show(aclrtMemcpy(bytes, 4, bytes, 8, ACL_MEMCPY_HOST_TO_DEVICE));
+  show(aclrtMemcpyAsync(bytes, 4, bytes, 8, ACL_MEMCPY_HOST_TO_DEVICE, nullptr));
+  show(aclrtMemset(bytes, 4, 0, 8));
+  show(aclrtMemcpy(nullptr, 4, bytes, 4, ACL_MEMCPY_HOST_TO_DEVICE));
+  show(aclrtGetDeviceCount(nullptr));
+  show(aclrtMallocHost(nullptr, 8));
+  aclrtEvent event = nullptr;
+  aclrtCreateEvent(&event);
+  printf("recorded %d", aclrtRecordEvent(event, nullptr));
+  printf(", waited %d", aclrtStreamWaitEvent(nullptr, event));
+  printf(", synchronized %d\\n", aclrtSynchronizeStream(nullptr));
+}
+"""
+
+
+def run_program(text: str) -> subprocess.CompletedProcess[str]:
+    """Rewrites, compiles and runs a program of one file."""
+    include = Path(include_path())
+    runtime = include if (include / "npu_runtime.h").is_file() else include.parent / "runtime"
+    library = Path(__file__).resolve().parents[2] / "npu_backend" / "lib"
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "program.cpp")
+        source.write_text(rewrite(text, "program.cpp"), encoding="utf-8")
+        paths = [include, include / "compat" / "device", include / "compat" / "host", runtime]
+        command = ["g++", "-std=c++17", "-O1", "-D__CCE_AICORE__=220", "-D__NPU_ARCH__=2201", "-D__DAV_VEC__"]
+        command += [f"-I{path}" for path in paths]
+        command += [str(source), "-o", str(Path(folder, "program"))]
+        command += [f"-L{library}", "-lnpu_runtime", f"-Wl,-rpath,{library}"]
+        subprocess.run(command, check=True)
+        return subprocess.run([str(Path(folder, "program"))], check=True, capture_output=True, text=True)
+
 
 class LaunchBracketsTest(unittest.TestCase):
     """rewrite()."""
@@ -58,26 +106,49 @@ class LaunchBracketsTest(unittest.TestCase):
         )
         self.assertEqual(lines[5], "int after;")
 
+    def test_finds_launches_behind_quotes_in_characters_and_raw_strings(self) -> None:
+        for before in (
+            """char c = '"';""",
+            """f('\\'', L'"');""",
+            'f(R"(a " b)");',
+            'f(u8R"x(")")x");',
+            "int n = 1'000;",
+        ):
+            with self.subTest(before):
+                self.assertIn('LaunchBody("k", 1, s, [=] { k(x); });', rewrite(f"{before} k<<<1, nullptr, s>>>(x);"))
+        for text in ("""f('"', "<<<", '"');""", 'f(R"("<<<)");'):
+            self.assertEqual(rewrite(text), text)
+
     def test_names_the_line_of_a_launch_that_does_not_end(self) -> None:
         with self.assertRaisesRegex(LaunchSyntaxError, r"k.cpp:2: expected a launch kernel<<<...>>>\(...\)"):
             rewrite("int a;\nk<<<1, nullptr, s>>>(x;\n", "k.cpp")
 
     def test_a_rewritten_program_computes_and_names_its_own_lines(self) -> None:
-        include = Path(include_path())
-        runtime = include if (include / "npu_runtime.h").is_file() else include.parent / "runtime"
-        library = Path(__file__).resolve().parents[2] / "npu_backend" / "lib"
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder, "program.cpp")
-            source.write_text(rewrite(PROGRAM, "program.cpp"), encoding="utf-8")
-            paths = [include, include / "compat" / "device", include / "compat" / "host", runtime]
-            command = ["g++", "-std=c++17", "-O1", "-D__CCE_AICORE__=220", "-D__NPU_ARCH__=2201", "-D__DAV_VEC__"]
-            command += [f"-I{path}" for path in paths]
-            command += [str(source), "-o", str(Path(folder, "program"))]
-            command += [f"-L{library}", "-lnpu_runtime", f"-Wl,-rpath,{library}"]
-            subprocess.run(command, check=True)
-            run = subprocess.run([str(Path(folder, "program"))], check=True, capture_output=True, text=True)
+        run = run_program(PROGRAM)
         line = PROGRAM.splitlines().index('  printf("%g %g %d", host[0], host[31], __LINE__);') + 1
-        self.assertEqual(run.stdout, f"3 3 {line}")
+        self.assertEqual((run.stdout, run.stderr), (f"3 3 {line}", ""))
+
+    def test_a_refused_launch_is_named(self) -> None:
+        run = run_program(REFUSED)
+        self.assertEqual(run.stdout, "0")
+        self.assertRegex(
+            run.stderr,
+            r"\Ak<<<>>>: expected a launch, got: npuLaunch\w+: expected a block_dim of 1 to 65535, got 0\n\Z",
+        )
+
+    def test_refused_calls_of_the_vendors_interface_have_sentences(self) -> None:
+        self.assertEqual(
+            run_program(ACL_CALLS).stdout.splitlines(),
+            [
+                "100000 aclrtMemcpy: expected at most the 4 bytes of the destination, got 8",
+                "100000 aclrtMemcpyAsync: expected at most the 4 bytes of the destination, got 8",
+                "100000 aclrtMemset: expected at most the 4 bytes of the destination, got 8",
+                "100000 aclrtMemcpy: expected memory for 4 bytes, got NULL",
+                "100000 aclrtGetDeviceCount: expected a pointer for the count, got NULL",
+                "100000 aclrtMallocHost: expected a pointer for the address, got NULL",
+                "recorded 0, waited 0, synchronized 0",
+            ],
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the vendor's runtime interface that programs with tile kernels use, over
-// npu_runtime.h. Errors are the numbers of npuError_t; aclGetRecentErrMsg gives the sentence.
+// npu_runtime.h. Errors are the numbers of npuError_t, or ACL_ERROR_INVALID_PARAM;
+// aclGetRecentErrMsg gives the sentence. A null stream is the default one of the current device.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +9,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "npu/half.hpp"
+#include "npu/stream.hpp"
 #include "npu_runtime.h"
 
 using aclError = int;
@@ -35,6 +38,32 @@ enum aclrtMemcpyKind {
   ACL_MEMCPY_DEVICE_TO_DEVICE,
 };
 
+namespace npu {
+
+/// ACL_ERROR_INVALID_PARAM with "function: expected <expected>, got <got>".
+inline aclError InvalidAclParam(const char* function, const std::string& expected,
+                                const std::string& got) {
+  npuSetLastErrorMessage(
+      (std::string(function) + ": expected " + expected + ", got " + got).c_str());
+  return ACL_ERROR_INVALID_PARAM;
+}
+
+/// Whether count bytes from from (not looked at when a memset gives to for it) fit to_bytes at to.
+inline aclError CheckAclRange(const char* function, const void* to, size_t to_bytes,
+                              const void* from, size_t count) {
+  if (count > to_bytes) {
+    return InvalidAclParam(function,
+                           "at most the " + std::to_string(to_bytes) + " bytes of the destination",
+                           std::to_string(count));
+  }
+  if (count != 0 && (to == nullptr || from == nullptr)) {
+    return InvalidAclParam(function, "memory for " + std::to_string(count) + " bytes", "NULL");
+  }
+  return ACL_SUCCESS;
+}
+
+}  // namespace npu
+
 inline float aclFloat16ToFloat(aclFloat16 value) { return static_cast<float>(value); }
 inline aclFloat16 aclFloatToFloat16(float value) { return static_cast<aclFloat16>(value); }
 
@@ -49,6 +78,9 @@ inline aclError aclrtSetDevice(int32_t device) { return npuSetDevice(device); }
 inline aclError aclrtGetDevice(int32_t* device) { return npuGetDevice(device); }
 inline aclError aclrtResetDevice(int32_t) { return ACL_SUCCESS; }
 inline aclError aclrtGetDeviceCount(uint32_t* count) {
+  if (count == nullptr) {
+    return npu::InvalidAclParam("aclrtGetDeviceCount", "a pointer for the count", "NULL");
+  }
   int devices = 0;
   const aclError error = npuGetDeviceCount(&devices);
   *count = static_cast<uint32_t>(devices);
@@ -72,8 +104,9 @@ inline aclError aclrtDestroyStream(aclrtStream stream) {
   return npuStreamDestroy(static_cast<npuStream_t>(stream));
 }
 inline aclError aclrtSynchronizeStream(aclrtStream stream) {
-  return stream == nullptr ? npuDeviceSynchronize()
-                           : npuStreamSynchronize(static_cast<npuStream_t>(stream));
+  npuStream_t resolved = nullptr;
+  const aclError error = npu::ResolveStream(stream, &resolved);
+  return error != ACL_SUCCESS ? error : npuStreamSynchronize(resolved);
 }
 inline aclError aclrtCreateEvent(aclrtEvent* event) {
   return npuEventCreate(reinterpret_cast<npuEvent_t*>(event));
@@ -82,13 +115,18 @@ inline aclError aclrtDestroyEvent(aclrtEvent event) {
   return npuEventDestroy(static_cast<npuEvent_t>(event));
 }
 inline aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
-  return npuEventRecord(static_cast<npuEvent_t>(event), static_cast<npuStream_t>(stream));
+  npuStream_t resolved = nullptr;
+  const aclError error = npu::ResolveStream(stream, &resolved);
+  return error != ACL_SUCCESS ? error : npuEventRecord(static_cast<npuEvent_t>(event), resolved);
 }
 inline aclError aclrtSynchronizeEvent(aclrtEvent event) {
   return npuEventSynchronize(static_cast<npuEvent_t>(event));
 }
 inline aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
-  return npuStreamWaitEvent(static_cast<npuStream_t>(stream), static_cast<npuEvent_t>(event));
+  npuStream_t resolved = nullptr;
+  const aclError error = npu::ResolveStream(stream, &resolved);
+  return error != ACL_SUCCESS ? error
+                              : npuStreamWaitEvent(resolved, static_cast<npuEvent_t>(event));
 }
 inline aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent start, aclrtEvent end) {
   return npuEventElapsedTime(milliseconds, static_cast<npuEvent_t>(start),
@@ -100,12 +138,20 @@ inline aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent start, acl
 /// Allocates on the current device; as on the chip, in units of 2 MiB with huge pages.
 inline aclError aclrtMalloc(void** pointer, size_t bytes, aclrtMemMallocPolicy) {
   constexpr size_t kUnit = size_t{2} << 20;
+  if (bytes > SIZE_MAX - kUnit) return npuMalloc(pointer, bytes);  // more than there is
   return npuMalloc(pointer, (std::max<size_t>(bytes, 1) + kUnit - 1) / kUnit * kUnit);
 }
 inline aclError aclrtFree(void* pointer) { return npuFree(pointer); }
 inline aclError aclrtMallocHost(void** pointer, size_t bytes) {
+  if (pointer == nullptr) {
+    return npu::InvalidAclParam("aclrtMallocHost", "a pointer for the address", "NULL");
+  }
   *pointer = std::malloc(std::max<size_t>(bytes, 1));
-  return *pointer != nullptr ? ACL_SUCCESS : NPU_ERROR_OUT_OF_MEMORY;
+  if (*pointer != nullptr) return ACL_SUCCESS;
+  const std::string wanted = std::to_string(bytes);
+  npuSetLastErrorMessage(
+      ("aclrtMallocHost: expected " + wanted + " bytes of the host, got none").c_str());
+  return NPU_ERROR_OUT_OF_MEMORY;
 }
 inline aclError aclrtFreeHost(void* pointer) {
   std::free(pointer);
@@ -116,21 +162,24 @@ inline aclError aclrtFreeHost(void* pointer) {
 /// destination.
 inline aclError aclrtMemcpy(void* to, size_t to_bytes, const void* from, size_t count,
                             aclrtMemcpyKind) {
-  if (count > to_bytes) return ACL_ERROR_INVALID_PARAM;
-  if (const aclError error = npuDeviceSynchronize(); error != ACL_SUCCESS) return error;
-  std::memcpy(to, from, count);
+  aclError error = npu::CheckAclRange("aclrtMemcpy", to, to_bytes, from, count);
+  if (error == ACL_SUCCESS) error = npuDeviceSynchronize();
+  if (error != ACL_SUCCESS) return error;
+  if (count != 0) std::memcpy(to, from, count);
   return ACL_SUCCESS;
 }
 inline aclError aclrtMemcpyAsync(void* to, size_t to_bytes, const void* from, size_t count,
                                  aclrtMemcpyKind, aclrtStream stream) {
-  if (count > to_bytes) return ACL_ERROR_INVALID_PARAM;
-  if (const aclError error = aclrtSynchronizeStream(stream); error != ACL_SUCCESS) return error;
-  std::memcpy(to, from, count);
+  aclError error = npu::CheckAclRange("aclrtMemcpyAsync", to, to_bytes, from, count);
+  if (error == ACL_SUCCESS) error = aclrtSynchronizeStream(stream);
+  if (error != ACL_SUCCESS) return error;
+  if (count != 0) std::memcpy(to, from, count);
   return ACL_SUCCESS;
 }
 inline aclError aclrtMemset(void* to, size_t to_bytes, int32_t value, size_t count) {
-  if (count > to_bytes) return ACL_ERROR_INVALID_PARAM;
-  if (const aclError error = npuDeviceSynchronize(); error != ACL_SUCCESS) return error;
-  std::memset(to, value, count);
+  aclError error = npu::CheckAclRange("aclrtMemset", to, to_bytes, to, count);
+  if (error == ACL_SUCCESS) error = npuDeviceSynchronize();
+  if (error != ACL_SUCCESS) return error;
+  if (count != 0) std::memset(to, value, count);
   return ACL_SUCCESS;
 }

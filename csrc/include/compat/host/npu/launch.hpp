@@ -3,15 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <utility>
 
+#include "npu/stream.hpp"
 #include "npu_runtime.h"
 
 namespace npu {
 
 /// Enqueues blocks runs of body, which calls a kernel of this compile pass, on stream (nullptr: the
-/// default stream).
+/// default stream). A launch in brackets has no result: why it was refused goes to stderr, too.
 template <class Body>
 npuError_t LaunchBody(const char* name, uint32_t blocks, void* stream, Body body) {
   static const npuKernelPass kPass = {
@@ -28,16 +30,16 @@ npuError_t LaunchBody(const char* name, uint32_t blocks, void* stream, Body body
   config.block_dim = blocks;
   config.args = &pointer;
   config.args_bytes = sizeof(pointer);
-  config.stream = static_cast<npuStream_t>(stream);
-  if (config.stream == nullptr) {
-    int device = 0;
-    npuError_t error = npuGetDevice(&device);
-    if (error == NPU_SUCCESS) error = npuStreamGetDefault(device, &config.stream);
-    if (error != NPU_SUCCESS) return error;
+  npuError_t error = ResolveStream(stream, &config.stream);
+  if (error == NPU_SUCCESS) {
+    config.release = [](void* owner) { delete static_cast<Body*>(owner); };
+    config.owner = owned.release();
+    error = npuLaunchKernelWithConfig(&config);
   }
-  config.release = [](void* owner) { delete static_cast<Body*>(owner); };
-  config.owner = owned.release();
-  return npuLaunchKernelWithConfig(&config);
+  if (error != NPU_SUCCESS) {
+    std::fprintf(stderr, "%s<<<>>>: expected a launch, got: %s\n", name, npuGetLastErrorMessage());
+  }
+  return error;
 }
 
 }  // namespace npu
