@@ -96,7 +96,7 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
   });
 }
 
-/// Mat to Bias or Scaling: one row, bias of half as float.
+/// Mat to Bias or Scaling: one row, bias of half or bfloat16 as float.
 template <class Dst, class Src>
 inline void MoveToTable(const void* call_site, Dst& dst, Src& src) {
   using To = typename Dst::DType;
@@ -188,7 +188,7 @@ template <class Stage, class Dst, class Src, class... Fp>
 ///   Vec to Vec      elements of one size in any two layouts, over the valid region that both have
 ///   Mat to Left, Right      one element type (int8, half, bfloat16, float), the whole tile, in any
 ///                           two layouts
-///   Mat to Bias     one row of int32 or float, or of half that becomes float; 64-byte multiples
+///   Mat to Bias     one row of int32 or float, or of half or bfloat16 as float; 64-byte multiples
 ///   Mat to Scaling  one row of 64-bit words; 128-byte multiples
 ///   Acc to Mat      over the valid region of dst; float to float, half or bfloat16 (nearest even),
 ///                   int32 to int32; kRelu replaces what is not positive by 0
