@@ -103,7 +103,7 @@ class _Arrays:
 
 def _share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     try:
-        return np.shares_memory(a, b, max_work=_OVERLAP_WORK)
+        return np.shares_memory(a, b, max_work=_OVERLAP_WORK)  # type: ignore[arg-type]  # narrower in the stubs
     except np.exceptions.TooHardError:
         return True
 
