@@ -90,8 +90,12 @@ TEST(Environment, SocIsAscend910B1UnlessSet) {
 }
 
 TEST(Environment, CheckIsOffLimitsOrHazards) {
-  for (const char* right : {"off", "limits", "hazards"}) {
-    EXPECT_EQ(With("NPU_CHECK", right, [] { return LaunchOne(npu_kernel_empty); }), "done");
+  const auto launch = [] { return LaunchOne(npu_kernel_misaligned_tile); };
+  EXPECT_EQ(With("NPU_CHECK", "off", launch), "done");
+  for (const char* strict : {"limits", "hazards", ""}) {
+    const std::string got = With("NPU_CHECK", strict, launch);
+    EXPECT_EQ(got.find("misaligned_tile, block 0"), 0u) << got;
+    EXPECT_NE(got.find("TASSIGN: expected "), std::string::npos) << got;
   }
   EXPECT_EQ(With("NPU_CHECK", "strict", DeviceCount),
             "NPU_CHECK: expected one of off, limits, hazards, got strict");

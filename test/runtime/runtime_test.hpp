@@ -28,6 +28,7 @@ extern const npuKernel npu_kernel_first_event_id;
 extern const npuKernel npu_kernel_leave_flag_set;
 extern const npuKernel npu_kernel_leave_tf32;
 extern const npuKernel npu_kernel_meet_at_flag;
+extern const npuKernel npu_kernel_misaligned_tile;
 extern const npuKernel npu_kernel_ping_pong;
 extern const npuKernel npu_kernel_poll;
 extern const npuKernel npu_kernel_sum_large;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "pto/event.hpp"
+#include "pto/instr/assign.hpp"
 #include "pto/sync.hpp"
 
 namespace {
@@ -175,4 +176,10 @@ extern "C" __global__ AICORE void first_event_id(__gm__ uint32_t* ids) {
 extern "C" __global__ AICORE void leave_tf32(__gm__ uint32_t* seen) {
   seen[block_idx] = static_cast<uint32_t>(npu::current_core->tf32);
   npu::current_core->tf32 = npu::Tf32::kTiesEven;
+}
+
+// Breaks a limit of the chip and does nothing else.
+extern "C" __global__ AICORE void misaligned_tile() {
+  pto::Tile<pto::TileType::Vec, float, 8, 8> tile;
+  pto::TASSIGN(tile, 4);
 }
