@@ -48,16 +48,13 @@ class InstalledTest(unittest.TestCase):
         done = installed().run(code, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
         self.assert_prints(done, "[2.0, 2.0] [2.0, 2.0]")
 
-    def test_a_folder_of_sources_without_library_is_passed_or_named(self):
+    def test_a_folder_of_sources_without_library_is_named(self):
         folder = installed().folder / "sources"
         for package in ("op_extension", "npu_backend"):
             ignored = shutil.ignore_patterns("lib", "include", "__pycache__")
             shutil.copytree(ROOT / package, folder / package, ignore=ignored)
         done = installed().run(ADD, folder=folder)
-        if done.returncode:
-            self.assert_one_sentence(done, r".*got a folder without")
-        else:
-            self.assert_prints(done, "[2.0, 2.0, 2.0]")
+        self.assert_one_sentence(done, r".*got a folder without")
         done = installed().run("import torch; print(torch.ones(2).sum().item())", folder=folder)
         self.assertEqual((done.returncode, done.stdout), (0, "2.0\n"), done.stderr)
 
@@ -71,16 +68,12 @@ class InstalledTest(unittest.TestCase):
                 sentences = [line for line in done.stderr.splitlines() if "expected" in line and "got" in line]
                 self.assertEqual(len(sentences), 1, done.stderr)
 
-    def test_an_editable_copy_beside_the_wheel_ends_in_one_sentence_or_works(self):
+    def test_an_editable_copy_of_the_operators_works_with_the_device_of_the_wheel(self):
         code = (
             f"import torch, sys; sys.path.insert(0, {str(ROOT)!r}); import op_extension; "
             "x = torch.ones(2, device='npu'); print(torch.ops.npu.my_add(x, x).tolist())"
         )
-        done = installed().run(code)
-        if done.returncode:
-            self.assert_one_sentence(done, ".*expected .*got ")
-        else:
-            self.assert_prints(done, "[2.0, 2.0]")
+        self.assert_prints(installed().run(code), "[2.0, 2.0]")
 
     def test_under_another_torch_the_import_names_both_versions(self):
         environment = Environment("other_torch")
