@@ -12,20 +12,31 @@ import npu_backend
 PACKAGES = Path(npu_backend.__file__).absolute().parent.parent
 
 
-def run_python(code, *, path=(), cwd=None, arguments=(), **variables):
-    """The finished process of code; folders in path come before the packages under test."""
+def start_python(code, *, path=(), cwd=None, arguments=(), **variables):
+    """Starts code in a new process; the result waits for it and returns it finished."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TORCH_DEVICE_BACKEND")}
     environment["PYTHONPATH"] = os.pathsep.join([*map(str, path), str(PACKAGES)])
     environment.update(variables)
-    return subprocess.run(
-        [sys.executable, *arguments, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=cwd or PACKAGES,
-        env=environment,
-        check=False,
+    command = [sys.executable, *arguments, "-c", code]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd or PACKAGES, env=environment
     )
+
+    def wait():
+        with process:
+            try:
+                out, err = process.communicate(timeout=300)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+    return wait
+
+
+def run_python(code, **options):
+    """The finished process of code; folders in path come before the packages under test."""
+    return start_python(code, **options)()
 
 
 def output_of(code, **options):

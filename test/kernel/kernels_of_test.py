@@ -5,15 +5,12 @@ import atexit
 import functools
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import op_extension
 
-ROOT = Path(__file__).resolve().parents[2]
 KERNELS = Path(__file__).resolve().parent / "kernels"
 
 
@@ -28,25 +25,6 @@ def cache_folder() -> Path:
 def load(file: str, entry: str, **options) -> op_extension.kernel.Kernel:
     """A kernel of the folder kernels/."""
     return op_extension.kernel.load(KERNELS / file, entry=entry, **options)
-
-
-def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs code in a new process."""
-    return start_python(code, **environment)()
-
-
-def start_python(code: str, **environment: str):
-    """Starts code in a new process; the result waits for it and returns what it wrote."""
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-
-    def wait() -> subprocess.CompletedProcess[str]:
-        out, err = process.communicate(timeout=300)
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-    return wait
 
 
 class KernelTest(unittest.TestCase):

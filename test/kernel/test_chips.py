@@ -13,7 +13,8 @@ import torch
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from test.kernel.kernels_of_test import KERNELS, KernelTest, load, run_python
+from test.host.python_process import run_python
+from test.kernel.kernels_of_test import KERNELS, KernelTest, load
 
 # What the sums of a row are in the documented orders. Lanes are 64 floats, 256 bytes.
 PAIRS = [1e8, 1.0, -1e8, 1.0]  # in turn 1, by halves 2, neighbours pairwise 0

@@ -17,7 +17,8 @@ from op_extension.jit.cache import Cache
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from test.kernel.kernels_of_test import ROOT, KernelTest
+from test.host.python_process import PACKAGES
+from test.kernel.kernels_of_test import KernelTest
 
 
 class CommandTest(KernelTest):
@@ -86,7 +87,7 @@ class DoctorTest(CommandTest):
         folder = self.folder()
         for package in ("op_extension", "npu_backend"):
             ignored = shutil.ignore_patterns("lib", "include", "__pycache__", "*.so")
-            shutil.copytree(ROOT / package, folder / package, ignore=ignored)
+            shutil.copytree(PACKAGES / package, folder / package, ignore=ignored)
         script = folder / "op-extension"
         script.write_text("import sys; from op_extension.cli import main; sys.exit(main())")
         variables = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}

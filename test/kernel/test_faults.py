@@ -10,7 +10,8 @@ import torch
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from test.kernel.kernels_of_test import KERNELS, KernelTest, load, run_python
+from test.host.python_process import run_python
+from test.kernel.kernels_of_test import KERNELS, KernelTest, load
 
 
 class FaultTest(KernelTest):
