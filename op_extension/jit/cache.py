@@ -9,6 +9,7 @@ locks/, work/
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import hashlib
 import json
@@ -16,6 +17,7 @@ import os
 import shutil
 import stat
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,6 +27,7 @@ from typing import Any
 
 _FORMAT = 1
 _FOLDERS = ("kernels", "headers", "locks", "work")
+_ALL = "all"  # the lock that whoever makes an entry shares, and whoever clears has for himself
 
 
 def folder() -> Path:
@@ -77,6 +80,33 @@ class Dependency:
             return False
 
 
+_replacements: dict[Path, Path] = {}
+_replacements_lock = threading.Lock()
+
+
+def _replacement(root: Path, error: OSError) -> Path:
+    """A folder instead of root, which cannot be written: one for the life of the process, removed at its end."""
+    with _replacements_lock:
+        if root not in _replacements:
+            own = Path(tempfile.mkdtemp(prefix="op_extension_"))
+            for name in _FOLDERS:
+                (own / name).mkdir()
+            atexit.register(_remove_in, os.getpid(), own)
+            _replacements[root] = own
+            warnings.warn(
+                f"op_extension cache: expected a folder to write to in {root} (NPU_CACHE_DIR), got: {error}; "
+                f"compiled kernels go to {own} in this process",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        return _replacements[root]
+
+
+def _remove_in(process: int, folder: Path) -> None:
+    if os.getpid() == process:  # not at the end of a forked child
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class Damaged(Exception):
     """An entry is not what this package wrote."""
 
@@ -93,23 +123,22 @@ class Cache:
             if not os.access(self.root / "kernels", os.W_OK):
                 raise PermissionError(f"no permission to write to {self.root}")
         except OSError as error:
-            own = Path(tempfile.mkdtemp(prefix="op_extension_"))
-            warnings.warn(
-                f"op_extension cache: expected a folder to write to in {self.root} (NPU_CACHE_DIR), got: {error}; "
-                f"compiled kernels go to {own} this time",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-            self.root = own
-            for name in _FOLDERS:
-                (own / name).mkdir()
+            self.root = _replacement(self.root, error)
 
     @contextmanager
     def lock(self, key: str) -> Iterator[None]:
-        """Only one process at a time. Without effect where the file system has no locks: names change in one step."""
-        with (self.root / "locks" / key).open("w") as file:
+        """Only one process at a time, and none that clears the cache.
+
+        Without effect where the file system has no locks: names change in one step.
+        """
+        with self._locked(_ALL, fcntl.LOCK_SH), self._locked(key, fcntl.LOCK_EX):
+            yield
+
+    @contextmanager
+    def _locked(self, name: str, how: int) -> Iterator[None]:
+        with (self.root / "locks" / name).open("w") as file:
             with suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_EX)
+                fcntl.flock(file, how)
             yield
 
     @contextmanager
@@ -197,16 +226,24 @@ class Cache:
 
     def size(self, part: str = "") -> int:
         """Bytes of all files, or of those in one of the folders."""
-        files = (path for path in (self.root / part).rglob("*") if path.is_file())
-        return sum(path.stat().st_size for path in files)
+        size = 0
+        for path in (self.root / part).rglob("*"):
+            with suppress(OSError):  # another process may remove it meanwhile
+                state = path.lstat()
+                size += state.st_size if stat.S_ISREG(state.st_mode) else 0
+        return size
 
     def clear(self) -> int:
-        """Removes all entries; returns the bytes that are free now. Libraries that are loaded stay usable."""
-        before = self.size()
-        for name in ("kernels", "headers", "work"):
-            for path in (self.root / name).iterdir():
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink(missing_ok=True)
-        return before - self.size()
+        """Removes all entries once nobody makes one; returns the bytes that are free now.
+
+        Libraries that are loaded stay usable.
+        """
+        with self._locked(_ALL, fcntl.LOCK_EX):
+            before = self.size()
+            for folder in _FOLDERS:
+                for path in (self.root / folder).iterdir():
+                    if path.is_dir():
+                        shutil.rmtree(path, ignore_errors=True)
+                    elif path.name != _ALL:
+                        path.unlink(missing_ok=True)
+            return before - self.size()

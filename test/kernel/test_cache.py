@@ -7,6 +7,7 @@ import shutil
 import sys
 import unittest
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
 
@@ -19,7 +20,8 @@ from op_extension.jit.cache import Cache
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from test.kernel.kernels_of_test import KernelTest, cache_folder, run_python, start_python
+from test.host.python_process import run_python, start_python
+from test.kernel.kernels_of_test import KernelTest, cache_folder
 
 TEXT = '#include "value.h"\nextern "C" void k(int* x) {{ *x = kValue + {}; }}\n'
 
@@ -177,14 +179,52 @@ print(x.item())
         self.assertEqual(len(list((folder / "headers").iterdir())), 1)
         self.assertEqual(list((folder / "work").iterdir()), [])
 
+    def test_clearing_waits_for_those_who_compile_and_leaves_no_locks(self):
+        cache = Cache(self.folder())
+        with ThreadPoolExecutor() as pool:
+            with cache.lock("key"), cache.work_folder() as work:
+                (work / "unit.cpp").write_text("12345")
+                clearing = pool.submit(cache.clear)
+                with self.assertRaises(TimeoutError):
+                    clearing.result(timeout=0.5)
+                self.assertTrue((work / "unit.cpp").is_file())
+                (cache.root / "kernels" / "made.so").write_text("123")
+            self.assertEqual(clearing.result(timeout=60), 3)
+        self.assertEqual([path.name for path in (cache.root / "locks").iterdir()], ["all"])
+
+    def test_the_size_passes_files_that_vanish(self):
+        cache = Cache(self.folder())
+        (cache.root / "kernels" / "there").write_text("12345")
+        (cache.root / "kernels" / "gone").symlink_to("nowhere")
+        with mock.patch.object(Path, "is_file", return_value=True):  # as it was a moment ago
+            self.assertEqual(cache.size(), 5)
+
     def test_a_folder_that_cannot_be_written_is_named_and_replaced(self):
         file = self.folder() / "file"
         file.write_text("")
         below = mock.patch.dict(os.environ, {"NPU_CACHE_DIR": str(file / "below")})
         with below, self.assertWarnsRegex(RuntimeWarning, "expected a folder to write to in .*file/below"):
             cache = Cache()
-        self.addCleanup(shutil.rmtree, cache.root)
         self.assertTrue(cache.root.is_dir())
+        with below, warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(Cache().root, cache.root)
+            self.assertEqual([self.value(), self.value()], [(1, 1), (1, 0)])
+
+    def test_the_folder_that_replaces_another_goes_with_the_process(self):
+        code = """
+import os, warnings
+from op_extension.jit.cache import Cache
+warnings.simplefilter("ignore")
+folder = Cache().root
+if os.fork() == 0:
+    raise SystemExit  # a forked child leaves it alone
+os.wait()
+print(folder, folder.is_dir())
+"""
+        done = run_python(code, NPU_CACHE_DIR="/dev/null/below")
+        folder, was_there = done.stdout.split()
+        self.assertEqual((was_there, Path(folder).exists(), done.stderr), ("True", False, ""))
 
     def test_the_folder_is_in_the_home_unless_the_environment_names_one(self):
         from op_extension.jit import cache
