@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import shlex
 import shutil
@@ -40,15 +41,18 @@ def find_compiler() -> Compiler:
         CompileError: there is none.
     """
     words = shlex.split(os.environ.get("CXX", "")) or ["g++"]
-    programs = [shutil.which(word) for word in words if not word.startswith("-")]
-    if not programs or None in programs:
-        raise CompileError(
-            "op_extension.kernel: expected a C++ compiler (the command in the environment variable CXX, else g++), "
-            f"got no program {words[0]}; install one, for instance with: apt-get install g++"
-        )
-    return Compiler(
-        tuple(words), "; ".join([shlex.join(words), *(_identity(program) for program in programs if program)])
-    )
+    # "ccache g++ -isystem folder": what stands behind the first option may belong to it.
+    programs = list(itertools.takewhile(lambda word: not word.startswith("-"), words)) or words[:1]
+    paths = []
+    for program in programs:
+        path = shutil.which(program)
+        if path is None:
+            raise CompileError(
+                "op_extension.kernel: expected a C++ compiler (the command in the environment variable CXX, else g++), "
+                f"got no program {program}; install one, for instance with: apt-get install g++"
+            )
+        paths.append(path)
+    return Compiler(tuple(words), "; ".join([shlex.join(words), *map(_identity, paths)]))
 
 
 def runtime_library() -> Path:

@@ -86,10 +86,14 @@ class CompileErrorTest(KernelTest):
 class CompilerTest(KernelTest):
     def test_one_sentence_without_a_compiler(self):
         source = self.source('extern "C" void k() {}')
-        for variables in ({"CXX": "no-such-compiler -O3"}, {"CXX": "", "PATH": str(source.parent)}):
+        for variables, program in (
+            ({"CXX": "no-such-compiler -O3"}, "no-such-compiler"),
+            ({"CXX": "env no-such-compiler -O3"}, "no-such-compiler"),
+            ({"CXX": "", "PATH": str(source.parent)}, r"g\+\+"),
+        ):
             with self.subTest(variables), mock.patch.dict(os.environ, variables):
                 with self.assertRaisesRegex(
-                    CompileError, r"expected a C\+\+ compiler .*got no program .*apt-get"
+                    CompileError, rf"expected a C\+\+ compiler .*got no program {program}; .*apt-get"
                 ) as caught:
                     op_extension.kernel.load(source, entry="k").compile()
                 self.assertEqual(len(str(caught.exception).splitlines()), 1)
@@ -102,6 +106,17 @@ class CompilerTest(KernelTest):
         with mock.patch.dict(os.environ, {"CXX": "g++ -DFROM_CXX=9"}):
             op_extension.kernel.load(source, entry="k")[1](x)
         self.assertEqual(x.item(), 9)
+
+    def test_options_in_cxx_may_have_arguments(self):
+        source = self.source('#include "own.h"\nextern "C" void k(int* x) { *x = kOwn; }')
+        folder = self.folder()
+        (folder / "own.h").write_text("constexpr int kOwn = 4;\n")
+        import torch
+
+        x = torch.zeros(1, dtype=torch.int32)
+        with mock.patch.dict(os.environ, {"CXX": f"g++ -isystem {folder}"}):
+            op_extension.kernel.load(source, entry="k")[1](x)
+        self.assertEqual(x.item(), 4)
 
     def test_names_a_level_that_the_machine_lacks(self):
         source = self.source('extern "C" void k() {}')
