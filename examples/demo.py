@@ -119,11 +119,19 @@ def launches() -> tuple[int, int]:
     return count("my_add_float"), count("sum_to_float")
 
 
+def at_least_one(text: str) -> int:
+    """A number of epochs or samples."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {number}")
+    return number
+
+
 def main() -> int:
     """Runs the demo; the exit code tells whether npu learned as cpu did."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epochs", type=int, default=12)
-    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--epochs", type=at_least_one, default=12)
+    parser.add_argument("--batch-size", type=at_least_one, default=32)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo learns, as well on npu as on cpu, and its sums run as launches of the tile kernels."""
 
+import contextlib
+import io
 import os
 import re
 import subprocess
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from examples.demo import TEST_EVERY, Digits, ResidualNet
+from examples.demo import TEST_EVERY, Digits, ResidualNet, main
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,6 +39,13 @@ class DemoTest(unittest.TestCase):
         steps = epochs * -(-len(Digits().train_y) // batch_size)
         forward = ResidualNet.ADDS * (steps + epochs)  # each step, and the test images once an epoch
         self.assertEqual(tuple(map(int, launches.groups())), (forward, steps))
+
+    def test_names_a_number_that_is_too_small(self) -> None:
+        for option in ("--epochs=0", "--batch-size=-1"):
+            with self.subTest(option), contextlib.redirect_stderr(io.StringIO()) as said:
+                with mock.patch.object(sys, "argv", ["demo.py", option]), self.assertRaises(SystemExit):
+                    main()
+                self.assertRegex(said.getvalue(), r"expected a number of at least 1, got (0|-1)\n")
 
     def test_keeps_test_images_out_of_training(self) -> None:
         digits = Digits()
