@@ -27,9 +27,13 @@ def built_for(path: Path) -> str:
         return found.group(1).decode() if found else "an unknown version"
 
 
+def fits(built: str, installed: str) -> bool:
+    """Whether a library for one version of torch works with another: its C++ ABI lasts for a minor version."""
+    return built.split("+")[0].split(".")[:2] == installed.split("+")[0].split(".")[:2]
+
+
 def _check_version(built: str, installed: str) -> None:
-    """Libtorch keeps no C++ ABI across minor versions."""
-    if built.split("+")[0].split(".")[:2] != installed.split("+")[0].split(".")[:2]:
+    if not fits(built, installed):
         raise ImportError(
             f"npu_backend: expected torch {built}, for which it was built, got torch {installed}; "
             f"install torch=={built.split('+')[0]}, or build npu_backend again with this torch"

@@ -56,15 +56,16 @@ def _python() -> Iterator[Finding]:
 
 def _torch() -> Iterator[Finding]:
     library = _backend_library()
+    path = library.library_path()
+    built = library.built_for(path) if path.is_file() else None
     try:
         found = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:
-        yield Finding("torch", False, "not installed; install torch==2.13.0")
+        wanted = f"; install torch=={built.split('+')[0]}" if built else ""
+        yield Finding("torch", False, f"not installed{wanted}")
         return
-    path = library.library_path()
-    built = library.built_for(path) if path.is_file() else None
-    fits = built is not None and built.split("+")[0].split(".")[:2] == found.split("+")[0].split(".")[:2]
-    yield Finding("torch", built is None or fits, f"{found}; the libraries were built for {built or 'none'}")
+    good = built is None or library.fits(built, found)
+    yield Finding("torch", good, f"{found}; the libraries were built for {built or 'none'}")
 
 
 def _device() -> Iterator[Finding]:
