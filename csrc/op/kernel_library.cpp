@@ -92,8 +92,8 @@ uint32_t BlocksFor(int64_t elements, DType dtype) {
 Status CheckDims(const char* where, const char* what, int dims) {
   if (dims <= kMaxDims) return {};
   return Status::Invalid(std::string(where) + ": expected " + what + " of at most " +
-                         std::to_string(kMaxDims) +
-                         " dimensions once neighbours are merged, got " + std::to_string(dims));
+                         std::to_string(kMaxDims) + " dimensions once neighbours are merged, got " +
+                         std::to_string(dims));
 }
 
 Status LaunchFor(const std::string& name, DType dtype, int64_t elements, const void* args,
