@@ -108,9 +108,9 @@ class CompilerTest(KernelTest):
         self.assertEqual(x.item(), 9)
 
     def test_options_in_cxx_may_have_arguments(self):
-        source = self.source('#include "own.h"\nextern "C" void k(int* x) { *x = kOwn; }')
+        source = self.source('#include "own.h"\nextern "C" void k(int* x) { *x = kFromHeader; }')
         folder = self.folder()
-        (folder / "own.h").write_text("constexpr int kOwn = 4;\n")
+        (folder / "own.h").write_text("constexpr int kFromHeader = 4;\n")
         import torch
 
         x = torch.zeros(1, dtype=torch.int32)
