@@ -220,14 +220,17 @@ def load(
     _check("entry", bool(_ENTRY.fullmatch(entry)), "the name of a function", entry)
     _check("core", core in _PASSES, "'vector', 'cube' or 'mix'", core)
     _check("std", std in toolchain.STANDARDS, "'c++17' or 'c++20'", std)
-    if isinstance(defines, str):
-        raise ValueError(f"op_extension.kernel.load: expected a dict or a list as defines, got {defines!r}")
-    macros = [f"{k}={v}" for k, v in defines.items()] if isinstance(defines, Mapping) else list(defines)
+    folders = tuple(str(Path(folder).absolute()) for folder in include_dirs)
+    request = compiler.Request(path, entry, _macros(defines), folders, tuple(flags), std)
+    return Kernel(request, core, float64, strided)
+
+
+def _macros(defines: Mapping[str, object] | Sequence[str]) -> tuple[str, ...]:
+    _check("defines", not isinstance(defines, str), "a dict or a list", defines)
+    macros = tuple(f"{k}={v}" for k, v in defines.items()) if isinstance(defines, Mapping) else tuple(defines)
     for macro in macros:
         _check("defines", bool(_DEFINE.fullmatch(macro)), "NAME or NAME=value", macro)
-    folders = tuple(str(Path(folder).absolute()) for folder in include_dirs)
-    request = compiler.Request(path, entry, tuple(macros), folders, tuple(flags), std)
-    return Kernel(request, core, float64, strided)
+    return macros
 
 
 def _check(name: str, good: bool, expected: str, got: object) -> None:
