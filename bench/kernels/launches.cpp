@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of an empty kernel from C++.
+#include "npu/core_layout.hpp"
 #include "npu/kernel.h"
 #include "npu_runtime.h"
 
 namespace {
 
-const npuKernelPass kPass = {[](const void*) {}, 0};
+const npuKernelPass kPass = {[](const void*) {}, 0, npu::kCoreLayout};
 const npuKernel kEmpty = {"empty", &kPass, nullptr};
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string>
 
+#include "npu/core_layout.hpp"
+
 namespace npu::runtime {
 namespace {
 
@@ -29,6 +31,10 @@ npuError_t CheckPass(const char* function, const npuLaunchConfig& config,
   if (pass->run == nullptr) {
     return Invalid(function, "passes with an entry",
                    std::string(config.kernel->name) + " with one without");
+  }
+  if (pass->core_layout != 0 && pass->core_layout != kCoreLayout) {
+    return Invalid(function, "a kernel compiled with the headers of this runtime",
+                   std::string(config.kernel->name) + ", compiled with others; compile it again");
   }
   const size_t low = pass->args_bytes;
   const size_t high = (low + kArgsAlignment - 1) / kArgsAlignment * kArgsAlignment;

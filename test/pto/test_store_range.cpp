@@ -81,7 +81,7 @@ TEST(GlobalMemory, ThatNobodyKnowsIsCounted) {
 npuError_t RunWithRanges(const test::Body& body, const std::vector<npuMemoryRange>& ranges) {
   static const npuKernelPass kPass = {
       [](const void* args) { (**static_cast<const test::Body* const*>(args))(); },
-      sizeof(test::Body*)};
+      sizeof(test::Body*), npu::kCoreLayout};
   static const npuKernel kKernel = {"kernel_under_test", &kPass, nullptr};
   const test::Body* pointer = &body;
   npuLaunchConfig config = {};

@@ -9,7 +9,7 @@ static void CountRun(const void* args) {
   ++runs;
 }
 
-static const npuKernelPass kPass = {&CountRun, 0};
+static const npuKernelPass kPass = {&CountRun, 0, 0};
 static const npuKernel kKernel = {"c_kernel", &kPass, NULL};
 
 /* Blocks of a kernel written in C that have run; -1 when a call failed. */

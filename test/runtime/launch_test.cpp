@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime_test.hpp"
@@ -213,6 +214,19 @@ TEST(Launch, ReleasesTheOwnerOfADroppedLaunch) {
   EXPECT_EQ(released, 1);
   EXPECT_OK(npuStreamSynchronize(stream));
   EXPECT_EQ(released, 1);
+}
+
+TEST(Launch, RefusesAKernelOfOtherHeaders) {
+  const OwnStream stream;
+  npuKernelPass pass = *npu_kernel_times_ten.vector;
+  pass.core_layout += 1;
+  const npuKernel kernel = {"old", &pass, nullptr};
+  uint32_t out[1] = {}, in[1] = {};
+  EXPECT_EQ(Launch(stream, kernel, 1, &out[0], &in[0]), NPU_ERROR_INVALID_VALUE);
+  EXPECT_NE(std::string(npuGetLastErrorMessage())
+                .find("expected a kernel compiled with the headers of this runtime, got old, "
+                      "compiled with others; compile it again"),
+            std::string::npos);
 }
 
 }  // namespace

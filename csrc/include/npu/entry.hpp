@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "npu/core_layout.hpp"
 #include "npu/kernel.h"
 
 namespace npu {
@@ -51,7 +52,7 @@ struct Entry<kFunction> {
 
   /// Bytes up to the end of the last parameter; the padding that a C struct adds behind it does not
   /// count.
-  static constexpr npuKernelPass kPass = {&Run, Offset(sizeof...(Params))};
+  static constexpr npuKernelPass kPass = {&Run, Offset(sizeof...(Params)), kCoreLayout};
 };
 
 }  // namespace npu

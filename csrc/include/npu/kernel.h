@@ -14,6 +14,8 @@ typedef struct npuKernelPass {
   void (*run)(const void* args); /* args: the parameters in order, each naturally aligned, as in a C
                                     struct */
   size_t args_bytes;
+  uint64_t core_layout; /* npu::kCoreLayout of the headers that the pass was compiled with; 0: it
+                           uses none of them */
 } npuKernelPass;
 
 /** A kernel. With both passes a block is one cube core and two vector cores that run at the same

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "npu/core_layout.hpp"
 #include "npu/stream.hpp"
 #include "npu_runtime.h"
 
@@ -17,7 +18,7 @@ namespace npu {
 template <class Body>
 npuError_t LaunchBody(const char* name, uint32_t blocks, void* stream, Body body) {
   static const npuKernelPass kPass = {
-      [](const void* args) { (**static_cast<Body* const*>(args))(); }, sizeof(Body*)};
+      [](const void* args) { (**static_cast<Body* const*>(args))(); }, sizeof(Body*), kCoreLayout};
 #if defined(__DAV_CUBE__) && !defined(__DAV_VEC__)
   static const npuKernel kKernel = {name, nullptr, &kPass};
 #else
