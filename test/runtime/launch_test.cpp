@@ -93,7 +93,7 @@ TEST(Launch, NamesWhatIsWrongWithItsConfiguration) {
   const npuKernel no_pass = {"no_pass", nullptr, nullptr};
   EXPECT_ERROR(npuLaunchKernel(&no_pass, 1, nullptr, 0, stream), NPU_ERROR_INVALID_VALUE,
                "no_pass");
-  const npuKernelPass no_entry = {nullptr, 0};
+  const npuKernelPass no_entry = {nullptr, 0, 0};
   for (const npuKernel& kernel :
        {npuKernel{"no_entry", &no_entry, nullptr}, npuKernel{"no_entry", nullptr, &no_entry}}) {
     EXPECT_ERROR(npuLaunchKernel(&kernel, 1, nullptr, 0, stream), NPU_ERROR_INVALID_VALUE,
