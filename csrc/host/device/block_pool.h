@@ -45,7 +45,6 @@ class BlockPool {
   void ResetPeak(c10::DeviceIndex device);
   /// At most bytes are reserved on device from now on.
   void SetLimit(c10::DeviceIndex device, size_t bytes);
-  size_t Limit(c10::DeviceIndex device);
 
   /// Held around fork(), so that the child finds the pool whole.
   std::mutex& Mutex() { return mutex_; }

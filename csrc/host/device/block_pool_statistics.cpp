@@ -77,11 +77,6 @@ void BlockPool::SetLimit(c10::DeviceIndex device, size_t bytes) {
   At(device).limit = bytes;
 }
 
-size_t BlockPool::Limit(c10::DeviceIndex device) {
-  const std::lock_guard lock(mutex_);
-  return At(device).limit;
-}
-
 bool BlockPool::MayReserve(c10::DeviceIndex index, size_t bytes) {
   const std::lock_guard lock(mutex_);
   const Device& device = At(index);
