@@ -89,8 +89,7 @@ def compare(
     Raises:
         ValueError: the reference has not as many results as there are outputs, or one of another shape.
     """
-    expected = reference(*map(_copy, args)) if callable(reference) else reference
-    wanted = list(expected) if isinstance(expected, (tuple, list)) else [expected]
+    wanted = _results(reference, args)
     with recording():
         launcher(*args)
     for index, want in zip(_compared(args, outputs, len(wanted)), wanted, strict=True):
@@ -98,6 +97,11 @@ def compare(
         if not found.equal:
             return found if tile is not None else _with_store(found, args[index])
     return _EQUAL
+
+
+def _results(reference: Any, args: Sequence[Any]) -> list[Any]:
+    expected = reference(*map(_copy, args)) if callable(reference) else reference
+    return list(expected) if isinstance(expected, (tuple, list)) else [expected]
 
 
 def _compared(args: Sequence[Any], outputs: Sequence[int] | None, results: int) -> list[int]:
