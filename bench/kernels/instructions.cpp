@@ -75,7 +75,7 @@ AICORE void fma_peak(int64_t times, float* out) {
   for (int64_t i = 0; i < steps; ++i) {
 #pragma GCC unroll 12
     for (int chain = 0; chain < kChains; ++chain) {
-      asm volatile("vfmadd231ps %1, %1, %0" : "+x"(sums[chain]) : "x"(factor));
+      sums[chain] = __builtin_ia32_vfmaddps256(factor, factor, sums[chain]);
     }
   }
   for (const Lanes& sum : sums) *out += sum[0];

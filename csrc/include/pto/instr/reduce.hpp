@@ -16,15 +16,23 @@ namespace detail {
 inline constexpr size_t kRepeatBytes = REPEAT_BYTE;
 
 /// Combines neighbours until one of count elements is left; an element without a neighbour passes.
+/// lanes: room for a repeat
 template <class F, class T>
 T CombinePairwise(const F& f, T* lanes, size_t count) {
+  constexpr size_t kPairs = kRepeatBytes / sizeof(T) / 2;
+  // Whole vectors: what is computed behind the pairs is not used.
+  constexpr size_t kWhole = npu::simd::kLanes;
+  static_assert(kPairs % kWhole == 0, "expected a repeat of whole vectors");
+  T even[kPairs] = {}, odd[kPairs] = {};
   for (; count > 1; count = (count + 1) / 2) {
-    T next[kRepeatBytes / sizeof(T) / 2];
     const size_t pairs = count / 2;
-    for (size_t i = 0; i < pairs; ++i)
-      npu::simd::Map(f, 1, &next[i], &lanes[2 * i], &lanes[2 * i + 1]);
-    if (count % 2 != 0) next[pairs] = lanes[count - 1];
-    std::copy_n(next, (count + 1) / 2, lanes);
+    const T last = lanes[count - 1];
+    for (size_t i = 0; i < pairs; ++i) {
+      even[i] = lanes[2 * i];
+      odd[i] = lanes[2 * i + 1];
+    }
+    npu::simd::Map(f, (pairs + kWhole - 1) / kWhole * kWhole, lanes, even, odd);
+    if (count % 2 != 0) lanes[pairs] = last;
   }
   return lanes[0];
 }
