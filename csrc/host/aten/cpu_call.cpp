@@ -51,7 +51,7 @@ void CpuCall::UseDevice(c10::Device device) {
 at::Tensor CpuCall::EnterTensor(const at::Tensor& tensor, bool is_mutable) {
   if (!tensor.defined()) return tensor;
   if (!tensor.is_privateuseone()) {
-    host_arguments_.emplace_back(tensor, is_mutable);
+    host_arguments_.push_back({tensor, is_mutable, /*is_index=*/false});
     return tensor;
   }
   UseDevice(tensor.device());
@@ -100,8 +100,12 @@ void CpuCall::EnterValue(c10::IValue& value, bool is_mutable) {
     value = std::move(list);
   } else if (value.isOptionalTensorList()) {
     c10::List<std::optional<at::Tensor>> list;
+    const size_t before = host_arguments_.size();
     for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
       list.push_back(tensor ? std::optional(EnterTensor(*tensor, is_mutable)) : std::nullopt);
+    }
+    for (size_t i = before; i < host_arguments_.size(); ++i) {
+      host_arguments_[i].is_index = plan_.takes_host_indices;
     }
     value = std::move(list);
   } else if (value.isDevice()) {
@@ -131,8 +135,8 @@ void CpuCall::EnterGenerators(c10::IValue* arguments) {
 
 void CpuCall::CheckHostTensors() const {
   if (plan_.mixes_devices) return;
-  for (const auto& [tensor, is_mutable] : host_arguments_) {
-    TORCH_CHECK(tensor.dim() == 0 && !is_mutable,
+  for (const auto& [tensor, is_mutable, is_index] : host_arguments_) {
+    TORCH_CHECK(is_index || (tensor.dim() == 0 && !is_mutable),
                 "Expected all tensors to be on the same device, but found at least two devices, ",
                 *device_, " and ", tensor.device(), "! (", plan_.name, ")");
   }
@@ -146,9 +150,10 @@ void CpuCall::Enter(c10::IValue* arguments, size_t count) {
 }
 
 bool CpuCall::IsHostArgument(const at::Tensor& tensor) const {
-  for (const auto& [argument, is_mutable] : host_arguments_) {
-    if (argument.is_same(tensor)) return true;
-    if (argument.has_storage() && tensor.has_storage() && argument.is_alias_of(tensor)) return true;
+  for (const HostArgument& argument : host_arguments_) {
+    const at::Tensor& host = argument.tensor;
+    if (host.is_same(tensor)) return true;
+    if (host.has_storage() && tensor.has_storage() && host.is_alias_of(tensor)) return true;
   }
   return false;
 }

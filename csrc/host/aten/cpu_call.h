@@ -40,6 +40,11 @@ class CpuCall {
     at::Tensor shadow;
     bool is_mutable;
   };
+  struct HostArgument {
+    at::Tensor tensor;  // on CPU
+    bool is_mutable;
+    bool is_index;
+  };
   struct Adopted {
     c10::StorageImpl* twin;
     StoragePtr storage;
@@ -65,8 +70,7 @@ class CpuCall {
   c10::SmallVector<Argument, 4> arguments_;
   c10::SmallVector<SparseArgument, 1> sparse_arguments_;
   c10::SmallVector<Adopted, 2> adopted_;
-  // Tensors that lie on CPU, and whether the operator writes to them.
-  c10::SmallVector<std::pair<at::Tensor, bool>, 1> host_arguments_;
+  c10::SmallVector<HostArgument, 1> host_arguments_;
 };
 
 /// Calls the CPU kernel of op with the arguments on stack: that for key, CPU, SparseCPU,

@@ -21,13 +21,6 @@ void RecordStream(at::Tensor& self, c10::Stream stream) {
   BlockPool::Get().RecordStream(self.storage().data(), stream);
 }
 
-/// Attention by its formula; there is no fused kernel for npu.
-int64_t SdpChoice(const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                  const std::optional<at::Tensor>&, double, bool, std::optional<double>, bool) {
-  constexpr int64_t kMath = 0;  // at::SDPBackend::math
-  return kMath;
-}
-
 bool IsDense(const at::Tensor& tensor) {
   return (tensor.is_cpu() || tensor.is_privateuseone()) &&
          tensor.key_set().has_any(c10::DispatchKeySet(c10::DispatchKey::Dense));
@@ -76,7 +69,6 @@ void TrimDevice(int64_t device) { BlockPool::Get().Trim(CheckedIndex(device)); }
 void Define() {
   torch::Library& aten = Implement("aten", c10::DispatchKey::PrivateUse1);
   aten.impl("record_stream", &RecordStream);
-  aten.impl("_fused_sdp_choice", &SdpChoice);
   aten.impl("_has_compatible_shallow_copy_type", &CanShallowCopy);
 
   torch::Library& own = Extend("npu_backend");

@@ -48,9 +48,10 @@ void Define() {
   DefineOther<DispatchKey::QuantizedCPU, DispatchKey::QuantizedPrivateUse1>();
 
   // These have a formula for any device, but on CPU a kernel that rounds elsewhere or, for mode,
-  // knows its devices by name.
+  // knows its devices by name, or, for index, checks again, with its warnings.
   torch::Library& aten = Implement("aten", DispatchKey::PrivateUse1);
-  for (const char* name : {"addr", "addr.out", "native_group_norm", "mode.values"}) {
+  for (const char* name :
+       {"addr", "addr.out", "native_group_norm", "mode.values", "index.Tensor"}) {
     aten.impl(name, Boxed<DispatchKey::CPU>());
   }
 }

@@ -8,26 +8,32 @@
 namespace npu_backend {
 namespace {
 
-/// Indices may lie on CPU, as on CUDA, and lengths of sequences must.
-constexpr std::string_view kMixed[] = {"aten::index",
-                                       "aten::index_put",
-                                       "aten::index_put_",
-                                       "aten::_index_put_impl_",
-                                       "aten::_index_put_impl",
-                                       "aten::_unsafe_index",
-                                       "aten::_unsafe_index_put",
-                                       "aten::_unsafe_masked_index",
-                                       "aten::_unsafe_masked_index_put_accumulate",
-                                       "aten::_pack_padded_sequence",
-                                       "aten::empty_quantized",
+/// Lengths of sequences must lie on CPU.
+constexpr std::string_view kMixed[] = {"aten::_pack_padded_sequence", "aten::empty_quantized",
                                        "aten::is_set_to"};
 
-bool Mixes(const std::string& name) {
-  if (name.compare(0, 6, "aten::") != 0) return true;  // somebody else's operator checks for itself
-  for (const std::string_view mixed : kMixed) {
-    if (name == mixed) return true;
+/// Indices may lie on CPU, as on CUDA.
+constexpr std::string_view kIndexing[] = {"aten::index",
+                                          "aten::index_put",
+                                          "aten::index_put_",
+                                          "aten::_index_put_impl_",
+                                          "aten::_index_put_impl",
+                                          "aten::_unsafe_index",
+                                          "aten::_unsafe_index_put",
+                                          "aten::_unsafe_masked_index",
+                                          "aten::_unsafe_masked_index_put_accumulate"};
+
+template <size_t count>
+bool Contains(const std::string_view (&names)[count], const std::string& name) {
+  for (const std::string_view one : names) {
+    if (name == one) return true;
   }
   return false;
+}
+
+bool Mixes(const std::string& name) {
+  // Somebody else's operator checks for itself.
+  return name.compare(0, 6, "aten::") != 0 || Contains(kMixed, name);
 }
 
 bool IsGenerator(const c10::Argument& argument) {
@@ -49,6 +55,7 @@ Plan::Plan(const c10::OperatorHandle& op) : name(op.operator_name()) {
     if (IsGenerator(argument)) generators.push_back(static_cast<uint8_t>(i));
   }
   mixes_devices = Mixes(name.name);
+  takes_host_indices = Contains(kIndexing, name.name);
   has_cpu_kernel = op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU);
   if (name.name == "aten::_pack_padded_sequence") cpu_result = 1;  // batch_sizes
 }

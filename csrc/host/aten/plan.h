@@ -18,6 +18,7 @@ struct Plan {
   std::vector<bool> is_mutable;     // by argument
   std::vector<uint8_t> generators;  // arguments of type Generator?
   bool mixes_devices = false;       // takes CPU tensors together with npu tensors
+  bool takes_host_indices = false;  // a list of tensors on CPU together with npu tensors
   bool has_cpu_kernel = true;
   int cpu_result = -1;  // the result that stays on CPU
 };
