@@ -10,8 +10,23 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import TYPE_CHECKING
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from npu_backend._fallback_log import FallbackLog
+
+__all__ = ["fallback_log"]
+
+
+def fallback_log() -> FallbackLog:
+    """Counts, from now on, which operators of PyTorch run as CPU kernels on memory of npu, and how often.
+
+    ``with npu_backend.fallback_log() as log: ...`` counts in the block; ``log = npu_backend.fallback_log()`` counts
+    until ``log.close()``. ``print(log)`` shows a table, ``log["aten::addmm"]`` a number.
+    """
+    from npu_backend._fallback_log import FallbackLog
+
+    return FallbackLog()
 
 
 def _inside_import_torch() -> bool:

@@ -10,6 +10,7 @@
 #include "aten/sparse.h"
 #include "device/allocator.h"
 #include "device/device.h"
+#include "device/fallback_log.h"
 #include "device/generator.h"
 #include "device/stream.h"
 
@@ -240,6 +241,7 @@ void CallOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, c10::Dis
   TORCH_CHECK_NOT_IMPLEMENTED(
       key == c10::DispatchKey::CPU ? plan.has_cpu_kernel : op.hasComputedKernelForDispatchKey(key),
       plan.name, ": expected a kernel for npu or for ", key, ", got neither");
+  LogFallback(plan.name);
   CpuCall call(plan);
   call.Enter(stack->data() + stack->size() - plan.arguments, plan.arguments);
   Drain(call.Device());
