@@ -6,6 +6,8 @@
 #include "aten/shadow.h"
 #include "device/allocator.h"
 #include "device/device.h"
+#include "device/fallback_log.h"
+#include "device/queued_copy.h"
 #include "device/registration.h"
 #include "device/stream.h"
 
@@ -21,9 +23,11 @@ at::Tensor HostView(const at::Tensor& tensor) {
   return ShadowOf(tensor);
 }
 
-/// Between npu and CPU either way, and between devices npu. Synchronous, so non_blocking is met
-/// anyway.
+/// Between npu and CPU either way, and between devices npu.
 at::Tensor& CopyInto(at::Tensor& self, const at::Tensor& source, bool non_blocking) {
+  if (non_blocking && QueueCopy(self, source)) return self;
+  static const c10::OperatorName name("aten::copy_", "");
+  if (self.is_privateuseone() && source.is_privateuseone()) LogFallback(name);
   const at::Tensor& on_npu = self.is_privateuseone() ? self : source;
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   const HostAllocationsOn allocations(on_npu.device().index());

@@ -47,11 +47,12 @@ void Define() {
   DefineOther<DispatchKey::SparseCsrCPU, DispatchKey::SparseCsrPrivateUse1>();
   DefineOther<DispatchKey::QuantizedCPU, DispatchKey::QuantizedPrivateUse1>();
 
-  // These have a formula for any device, but on CPU a kernel that rounds elsewhere or, for mode,
-  // knows its devices by name, or, for index, checks again, with its warnings.
+  // These have a formula for any device, but on CPU a kernel that rounds elsewhere (addr,
+  // group_norm), knows its devices by name (mode), checks again with its warnings (index), or warns
+  // about the shape of a result that the formula made.
   torch::Library& aten = Implement("aten", DispatchKey::PrivateUse1);
-  for (const char* name :
-       {"addr", "addr.out", "native_group_norm", "mode.values", "index.Tensor"}) {
+  for (const char* name : {"addr", "addr.out", "native_group_norm", "mode.values", "index.Tensor",
+                           "mse_loss", "smooth_l1_loss"}) {
     aten.impl(name, Boxed<DispatchKey::CPU>());
   }
 }

@@ -76,6 +76,7 @@ c10::DataPtr AllocateOn(c10::Device device, size_t bytes) {
 void InstallAllocators() {
   c10::SetAllocator(c10::DeviceType::PrivateUse1, NpuAllocator());
   InstallHostAllocator();
+  InstallPinnedAllocator();
 }
 
 }  // namespace npu_backend

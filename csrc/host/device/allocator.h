@@ -3,8 +3,10 @@
 
 #include <c10/core/Allocator.h>
 #include <c10/core/Device.h>
+#include <c10/core/Stream.h>
 
 #include <cstddef>
+#include <mutex>
 
 namespace npu_backend {
 
@@ -21,6 +23,10 @@ c10::DataPtr AllocateOn(c10::Device device, size_t bytes);
 /// Memory for the host that torch calls pinned.
 c10::Allocator* PinnedAllocator();
 bool IsPinned(const void* pointer);
+/// Pinned memory at pointer is not given back before what is now on stream has run.
+void KeepPinnedUntil(const void* pointer, c10::Stream stream);
+/// Held around fork(), so that the child finds the allocator whole.
+std::mutex& PinnedMutex();
 
 /// While it lives, what this thread allocates through PyTorch's CPU allocator is memory of device.
 /// So the outputs of CPU kernels come from the cache of the device and count in its statistics.

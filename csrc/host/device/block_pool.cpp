@@ -43,7 +43,7 @@ void* BlockPool::Allocate(c10::DeviceIndex device, size_t bytes) {
   ThrowIfForked();
   if (bytes == 0) return nullptr;
   if (bytes > size_t{1} << 62) ThrowOutOfMemory(device, bytes);  // BlockBytes must not overflow
-  const size_t block_bytes = BlockBytes(bytes);
+  const size_t block_bytes = IsReplaced() ? bytes : BlockBytes(bytes);
   CollectAwaited(device);
   if (void* cached = TakeCached(device, block_bytes, bytes)) return cached;
   if (OrphanedBytes() > kOrphanedBytes) {
@@ -53,6 +53,7 @@ void* BlockPool::Allocate(c10::DeviceIndex device, size_t bytes) {
   }
   if (void* fresh = TakeNew(device, block_bytes, bytes)) return fresh;
   Trim(device);
+  CountRetry(device);
   if (void* cached = TakeCached(device, block_bytes, bytes)) return cached;
   if (void* fresh = TakeNew(device, block_bytes, bytes)) return fresh;
   ThrowOutOfMemory(device, bytes);
@@ -61,20 +62,21 @@ void* BlockPool::Allocate(c10::DeviceIndex device, size_t bytes) {
 void* BlockPool::TakeCached(c10::DeviceIndex index, size_t bytes, size_t requested) {
   const std::lock_guard lock(mutex_);
   Device& device = At(index);
-  Block* block = FindFree(device, bytes);
-  if (!block && bytes <= kSmallBytes && device.open &&
-      device.open->bytes - device.open->cut >= bytes) {
-    block = Cut(index, *device.open, bytes);
+  Arena& arena = ArenaOf(device, ArenaInUse(index));
+  if (Block* block = FindFree(arena, bytes)) {
+    return Use(device, block, requested, /*was_free=*/true);
   }
-  return block ? Use(device, block, requested) : nullptr;
+  Segment* open = arena.open;
+  if (bytes > kSmallBytes || !open || open->bytes - open->cut < bytes) return nullptr;
+  return Use(device, Cut(index, *open, bytes), requested, /*was_free=*/false);
 }
 
-BlockPool::Block* BlockPool::FindFree(Device& device, size_t bytes) {
-  const auto found = device.free.lower_bound(bytes);
-  if (found == device.free.end() || found->first > bytes + bytes / 4) return nullptr;
+BlockPool::Block* BlockPool::FindFree(Arena& arena, size_t bytes) {
+  const auto found = arena.free.lower_bound(bytes);
+  if (found == arena.free.end() || found->first > bytes + bytes / 4) return nullptr;
   Block* block = found->second.back();
   found->second.pop_back();
-  if (found->second.empty()) device.free.erase(found);
+  if (found->second.empty()) arena.free.erase(found);
   return block;
 }
 
@@ -91,50 +93,72 @@ BlockPool::Block* BlockPool::Cut(c10::DeviceIndex index, Segment& segment, size_
   return result;
 }
 
-void* BlockPool::Use(Device& device, Block* block, size_t requested) {
+void* BlockPool::Use(Device& device, Block* block, size_t requested, bool was_free) {
   block->requested = requested;
-  ++block->segment->live;
-  Count(device, *block, true);
+  Segment& segment = *block->segment;
+  const Idle idle_before = IdleOf(segment);
+  if (was_free) --segment.free;
+  ++segment.live;
+  segment.live_bytes += block->bytes;
+  CountIdle(device, segment, idle_before);
+  CountAllocated(device, *block, true);
+  CountActive(device, *block, true);
   return block->memory;
 }
 
 void* BlockPool::TakeNew(c10::DeviceIndex index, size_t bytes, size_t requested) {
-  const bool small = bytes <= kSmallBytes;
+  const bool small = bytes <= kSmallBytes && !IsReplaced();
   const size_t segment_bytes = small ? kSegmentBytes : bytes;
   if (!MayReserve(index, segment_bytes)) return nullptr;
-  void* memory = nullptr;
-  {
-    const DeviceScope scope(index);
-    if (npuMalloc(&memory, segment_bytes) != NPU_SUCCESS) return nullptr;
-  }
+  const ArenaId id = ArenaInUse(index);
+  void* memory = AllocateFromSource(index, SourceOf(id), segment_bytes);
+  if (!memory) return nullptr;
   const std::lock_guard lock(mutex_);
   Device& device = At(index);
-  device.segments.push_back(std::make_unique<Segment>(
-      Segment{.memory = static_cast<char*>(memory), .bytes = segment_bytes, .small = small}));
-  Segment& segment = *device.segments.back();
-  if (small) device.open = &segment;
+  Arena& arena = ArenaOf(device, id);
+  arena.segments.push_back(std::make_unique<Segment>(Segment{.memory = static_cast<char*>(memory),
+                                                             .bytes = segment_bytes,
+                                                             .small = small,
+                                                             .arena = &arena}));
+  Segment& segment = *arena.segments.back();
+  if (small) arena.open = &segment;
   CountSegment(device, segment, true);
-  return Use(device, Cut(index, segment, bytes), requested);
+  return Use(device, Cut(index, segment, bytes), requested, /*was_free=*/false);
 }
 
 void BlockPool::Free(void* pointer) noexcept {
   if (!pointer) return;
-  const std::lock_guard lock(mutex_);
-  const auto found = blocks_.find(pointer);
-  if (found == blocks_.end()) return;
-  Block* block = found->second.get();
-  Device& device = At(block->device);
-  Count(device, *block, false);
-  if (block->streams.empty()) {
+  std::vector<Unused> unused;
+  c10::DeviceIndex index = -1;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = blocks_.find(pointer);
+    if (found == blocks_.end()) return;
+    Block* block = found->second.get();
+    index = block->device;
+    Device& device = At(index);
+    CountAllocated(device, *block, false);
+    if (!block->streams.empty()) {
+      device.awaited.push_back({block, {}});
+      return;
+    }
+    Arena& arena = *block->segment->arena;
     GiveBack(device, block);
-  } else {
-    device.awaited.push_back({block, {}});
+    if (IsReplaced()) unused = TakeUnusedSegments(device, arena);
   }
+  GiveBackToSource(index, unused);
 }
 
 void BlockPool::GiveBack(Device& device, Block* block) {
-  --block->segment->live;
-  device.free[block->bytes].push_back(block);
+  CountActive(device, *block, false);
+  block->requested = 0;
+  Segment& segment = *block->segment;
+  const Idle idle_before = IdleOf(segment);
+  --segment.live;
+  segment.live_bytes -= block->bytes;
+  ++segment.free;
+  CountIdle(device, segment, idle_before);
+  segment.arena->free[block->bytes].push_back(block);
 }
 
 c10::DeviceIndex BlockPool::DeviceOf(const void* pointer) {
@@ -143,38 +167,43 @@ c10::DeviceIndex BlockPool::DeviceOf(const void* pointer) {
   return found == blocks_.end() ? -1 : found->second->device;
 }
 
-std::vector<void*> BlockPool::TakeUnusedSegments(Device& device) {
+std::vector<BlockPool::Unused> BlockPool::TakeUnusedSegments(Device& device, Arena& arena) {
   const auto unused = [](const Block* block) { return block->segment->live == 0; };
-  std::vector<void*> memory;
-  for (auto entry = device.free.begin(); entry != device.free.end();) {
+  std::vector<const void*> gone;
+  for (auto entry = arena.free.begin(); entry != arena.free.end();) {
     std::vector<Block*>& list = entry->second;
     for (const Block* block : list) {
-      if (unused(block)) memory.push_back(block->memory);
+      if (unused(block)) gone.push_back(block->memory);
     }
     std::erase_if(list, unused);
-    entry = list.empty() ? device.free.erase(entry) : std::next(entry);
+    entry = list.empty() ? arena.free.erase(entry) : std::next(entry);
   }
-  for (const void* block : memory) blocks_.erase(block);
-  memory.clear();
-  std::erase_if(device.segments, [&](const std::unique_ptr<Segment>& segment) {
+  for (const void* block : gone) blocks_.erase(block);
+  std::vector<Unused> result;
+  std::erase_if(arena.segments, [&](const std::unique_ptr<Segment>& segment) {
     if (segment->live != 0) return false;
-    if (device.open == segment.get()) device.open = nullptr;
+    if (arena.open == segment.get()) arena.open = nullptr;
     CountSegment(device, *segment, false);
-    memory.push_back(segment->memory);
+    result.push_back({segment->memory, segment->bytes, arena.source});
     return true;
   });
-  return memory;
+  return result;
 }
 
 void BlockPool::Trim(c10::DeviceIndex device) {
   SynchronizeDevice(device);
   CollectAwaited(device);
-  std::vector<void*> memory;
+  std::vector<Unused> unused;
   {
     const std::lock_guard lock(mutex_);
-    memory = TakeUnusedSegments(At(device));
+    Device& own = At(device);
+    for (auto& [id, arena] : own.arenas) {
+      if (id != kOrdinaryArena && !arena.dropped) continue;
+      const std::vector<Unused> more = TakeUnusedSegments(own, arena);
+      unused.insert(unused.end(), more.begin(), more.end());
+    }
   }
-  for (void* segment : memory) npuFree(segment);
+  GiveBackToSource(device, unused);
 }
 
 }  // namespace npu_backend

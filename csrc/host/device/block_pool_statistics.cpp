@@ -35,20 +35,38 @@ void ForEachStat(BlockPool::Stats& stats, Function function) {
 
 }  // namespace
 
-void BlockPool::Count(Device& device, const Block& block, bool allocated) {
+void BlockPool::CountAllocated(Device& device, const Block& block, bool allocated) {
   const bool small = block.segment->small;
-  Stats& stats = device.stats;
-  Change(stats.allocation, small, allocated, 1);
-  Change(stats.active, small, allocated, 1);
-  Change(stats.allocated_bytes, small, allocated, block.bytes);
-  Change(stats.active_bytes, small, allocated, block.bytes);
-  Change(stats.requested_bytes, small, allocated, block.requested);
+  Change(device.stats.allocation, small, allocated, 1);
+  Change(device.stats.allocated_bytes, small, allocated, block.bytes);
+}
+
+void BlockPool::CountActive(Device& device, const Block& block, bool active) {
+  const bool small = block.segment->small;
+  Change(device.stats.active, small, active, 1);
+  Change(device.stats.active_bytes, small, active, block.bytes);
+  Change(device.stats.requested_bytes, small, active, block.requested);
 }
 
 void BlockPool::CountSegment(Device& device, const Segment& segment, bool reserved) {
   ++(reserved ? device.stats.num_device_alloc : device.stats.num_device_free);
   Change(device.stats.segment, segment.small, reserved, 1);
   Change(device.stats.reserved_bytes, segment.small, reserved, segment.bytes);
+}
+
+void BlockPool::CountIdle(Device& device, const Segment& segment, Idle before) {
+  const Idle after = IdleOf(segment);
+  const auto count = [&segment](StatArray& statistic, size_t from, size_t to) {
+    if (from != to) Change(statistic, segment.small, to > from, to > from ? to - from : from - to);
+  };
+  count(device.stats.inactive_split, before.blocks, after.blocks);
+  count(device.stats.inactive_split_bytes, before.bytes, after.bytes);
+}
+
+void BlockPool::CountRetry(c10::DeviceIndex index) {
+  const std::lock_guard lock(mutex_);
+  ++At(index).stats.num_alloc_retries;
+  ++At(index).stats.num_sync_all_streams;
 }
 
 BlockPool::Stats BlockPool::StatsOf(c10::DeviceIndex device) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
 
+#include "device/allocator.h"
 #include "device/block_pool.h"
 #include "device/device.h"
 #include "device/install.h"
@@ -8,8 +9,14 @@
 namespace npu_backend {
 namespace {
 
-void BeforeFork() { BlockPool::Get().Mutex().lock(); }
-void AfterFork() { BlockPool::Get().Mutex().unlock(); }
+void BeforeFork() {
+  PinnedMutex().lock();
+  BlockPool::Get().Mutex().lock();
+}
+void AfterFork() {
+  BlockPool::Get().Mutex().unlock();
+  PinnedMutex().unlock();
+}
 
 }  // namespace
 

@@ -18,8 +18,12 @@ class NpuGenerator final : public c10::GeneratorImpl {
         inner_(std::move(inner)) {}
 
   void set_current_seed(uint64_t seed) override { inner_.set_current_seed(seed); }
-  void set_offset(uint64_t offset) override { inner_.set_offset(offset); }
-  uint64_t get_offset() const override { return inner_.get_offset(); }
+  /// Numbers come from a state, not from a counter: the offset is 0 always. Pickling asks for it.
+  void set_offset(uint64_t offset) override {
+    TORCH_CHECK(offset == 0, "npu generator: expected offset 0, got ", offset,
+                "; save and restore the state instead");
+  }
+  uint64_t get_offset() const override { return 0; }
   uint64_t current_seed() const override { return inner_.current_seed(); }
   uint64_t seed() override { return inner_.seed(); }
   void set_state(const c10::TensorImpl& state) override {

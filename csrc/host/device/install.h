@@ -5,6 +5,7 @@
 namespace npu_backend {
 
 void InstallAllocators();
+void InstallPinnedAllocator();
 void InstallGuard();
 void InstallHooks();
 void InstallForkHandlers();
