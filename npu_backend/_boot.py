@@ -10,7 +10,7 @@ from pathlib import Path
 
 from npu_backend import _library
 
-_SUBMODULES = ("amp", "devices", "memory", "random", "streams")
+_SUBMODULES = ("amp", "devices", "memory", "npu_config", "random", "streams")
 
 
 def _torch_npu_folder() -> Path | None:

@@ -57,6 +57,13 @@ def _patch_dlpack_device() -> None:
     torch.Tensor.__dlpack_device__ = wrapper  # type: ignore[method-assign]
 
 
+def _let_lazy_modules_move() -> None:
+    """PyTorch names the methods that may move a parameter without a size yet; ``npu`` is not among them."""
+    mixin = torch.nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
+    if torch.Tensor.npu not in mixin._allowed_methods:  # type: ignore[attr-defined]
+        mixin._allowed_methods.append(torch.Tensor.npu)  # type: ignore[attr-defined]
+
+
 def apply() -> None:
     """Installs the patches, once per process."""
     _patch(torch.Tensor, "data_ptr")
@@ -66,3 +73,4 @@ def apply() -> None:
     if hasattr(torch, "to_dlpack"):
         torch.to_dlpack = torch.utils.dlpack.to_dlpack  # type: ignore[attr-defined]
     _patch_dlpack_device()
+    _let_lazy_modules_move()

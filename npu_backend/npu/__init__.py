@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from npu_backend.npu import amp, memory, random, streams
+from npu_backend.npu import amp, memory, npu_config, random, streams, typed_tensors, unsupported
 from npu_backend.npu.amp import (
     get_amp_supported_dtype,
     get_autocast_dtype,
@@ -33,8 +33,18 @@ from npu_backend.npu.devices import (
     utilization,
 )
 from npu_backend.npu.memory import (
+    MemPool,
+    NPUPluggableAllocator,
+    caching_allocator_alloc,
+    caching_allocator_delete,
+    change_current_allocator,
     empty_cache,
+    empty_virt_addr_cache,
+    get_allocator_backend,
     get_per_process_memory_fraction,
+    host_empty_cache,
+    host_memory_stats,
+    host_memory_stats_as_nested_dict,
     max_memory_allocated,
     max_memory_cached,
     max_memory_reserved,
@@ -42,14 +52,30 @@ from npu_backend.npu.memory import (
     memory_allocated,
     memory_cached,
     memory_reserved,
+    memory_snapshot,
     memory_stats,
     memory_stats_as_nested_dict,
     memory_summary,
+    reset_accumulated_host_memory_stats,
     reset_accumulated_memory_stats,
     reset_max_memory_allocated,
     reset_max_memory_cached,
+    reset_peak_host_memory_stats,
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
+    use_mem_pool,
+)
+from npu_backend.npu.npu_config import (
+    config,
+    conv,
+    get_mm_bmm_format_nd,
+    ipc_collect,
+    is_jit_compile_false,
+    is_support_inf_nan,
+    matmul,
+    set_compile_mode,
+    set_mm_bmm_format_nd,
+    set_option,
 )
 from npu_backend.npu.random import (
     get_rng_state,
@@ -64,10 +90,12 @@ from npu_backend.npu.random import (
 )
 from npu_backend.npu.streams import (
     Event,
+    ExternalStream,
     Stream,
     StreamContext,
     current_stream,
     default_stream,
+    is_current_stream_capturing,
     set_stream,
     stream,
 )
@@ -75,13 +103,21 @@ from npu_backend.npu.streams import (
 __all__ = [
     "DeviceProperties",
     "Event",
+    "ExternalStream",
+    "MemPool",
+    "NPUPluggableAllocator",
     "Stream",
     "StreamContext",
     "_is_in_bad_fork",
     "_lazy_call",
     "_lazy_init",
     "amp",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
     "can_device_access_peer",
+    "change_current_allocator",
+    "config",
+    "conv",
     "current_device",
     "current_stream",
     "default_generators",
@@ -90,22 +126,33 @@ __all__ = [
     "device_count",
     "device_of",
     "empty_cache",
+    "empty_virt_addr_cache",
+    "get_allocator_backend",
     "get_amp_supported_dtype",
     "get_autocast_dtype",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_mm_bmm_format_nd",
     "get_per_process_memory_fraction",
     "get_rng_state",
     "get_rng_state_all",
+    "host_empty_cache",
+    "host_memory_stats",
+    "host_memory_stats_as_nested_dict",
     "init",
     "initial_seed",
+    "ipc_collect",
     "is_autocast_enabled",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "is_jit_compile_false",
+    "is_support_inf_nan",
     "manual_seed",
     "manual_seed_all",
+    "matmul",
     "max_memory_allocated",
     "max_memory_cached",
     "max_memory_reserved",
@@ -114,19 +161,26 @@ __all__ = [
     "memory_allocated",
     "memory_cached",
     "memory_reserved",
+    "memory_snapshot",
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
+    "npu_config",
     "random",
+    "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
     "reset_max_memory_cached",
+    "reset_peak_host_memory_stats",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
     "set_autocast_dtype",
     "set_autocast_enabled",
+    "set_compile_mode",
     "set_device",
+    "set_mm_bmm_format_nd",
+    "set_option",
     "set_per_process_memory_fraction",
     "set_rng_state",
     "set_rng_state_all",
@@ -134,8 +188,12 @@ __all__ = [
     "stream",
     "streams",
     "synchronize",
+    "use_mem_pool",
     "utilization",
 ]
+
+globals().update({name: typed_tensors.make(name) for name in typed_tensors.NAMES})
+globals().update({name: unsupported.stand_in(name) for name in (*unsupported.CALLS, *unsupported.OBJECTS)})
 
 
 def __getattr__(name: str) -> object:
@@ -143,4 +201,8 @@ def __getattr__(name: str) -> object:
         return random.default_generators()
     if name == "_initialized":  # torch.utils.checkpoint asks it
         return is_initialized()
+    if name in ("Scheduling", "PythonWrapperCodegen", "CppWrapperCodegen", "WrapperFxCodegen"):  # Inductor asks
+        from npu_backend._no_inductor import NoCodeGeneration
+
+        return NoCodeGeneration
     raise AttributeError(f"module 'torch.npu' has no attribute '{name}'")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -42,9 +42,26 @@ class Stream(torch.Stream):
         event.record(self)
         return event
 
+    def set_data_preprocess_stream(self, is_data_preprocess_stream: bool = False) -> None:
+        """Accepted: the work of all streams runs on the same cores."""
+
     def __repr__(self) -> str:
         """Device and id."""
         return f"<torch.npu.Stream device={self.device} stream_id={self.stream_id}>"
+
+
+class ExternalStream(Stream):
+    """A stream that ``npuStreamCreate`` of the C interface has made.
+
+    Args:
+        stream_ptr: its address. Who made it destroys it, when nothing uses it any more.
+        device: the device it is on; the current one when None.
+    """
+
+    def __new__(cls, stream_ptr: int, device: Device = None) -> ExternalStream:
+        """Wraps the stream."""
+        own = default_stream(device)
+        return super().__new__(cls, stream_id=stream_ptr, device_index=own.device_index, device_type=own.device_type)  # type: ignore[return-value]
 
 
 class Event(torch.Event):
@@ -79,6 +96,28 @@ class Event(torch.Event):
             raise RuntimeError("torch.npu.Event: expected events that have happened, got one that has not")
         return float(torch.ops.npu_backend.elapsed_time(self.event_id, other.event_id))
 
+    def recorded_time(self) -> NoReturn:
+        """Not there: the chip's clock is not emulated; use ``elapsed_time``."""
+        raise NotImplementedError(
+            "torch.npu.Event.recorded_time: not supported on the emulated device: the chip's clock is not emulated; "
+            "use elapsed_time"
+        )
+
+    def ipc_handle(self) -> NoReturn:
+        """Not there: events are not shared with other processes."""
+        raise NotImplementedError(
+            "torch.npu.Event.ipc_handle: not supported on the emulated device: events are not shared with other "
+            "processes; synchronize, and send a message"
+        )
+
+    @classmethod
+    def from_ipc_handle(cls, device: Device, handle: bytes) -> NoReturn:
+        """Not there: events are not shared with other processes."""
+        raise NotImplementedError(
+            "torch.npu.Event.from_ipc_handle: not supported on the emulated device: events are not shared with other "
+            "processes; synchronize, and receive a message"
+        )
+
     def __repr__(self) -> str:
         """Device and address."""
         return f"<torch.npu.Event device={self.device} event_id={self.event_id:#x}>"
@@ -103,6 +142,11 @@ def set_stream(stream: torch.Stream | None) -> None:
     """Makes stream the current one of this thread, and its device the current device; None changes nothing."""
     if stream is not None:
         torch._C._accelerator_setStream(stream)
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether kernels go into a graph instead of being run: never."""
+    return False
 
 
 class StreamContext:
