@@ -20,16 +20,18 @@ def runtime():
 class Queue:
     """Adds functions that take time, then count."""
 
-    def __init__(self):
+    def __init__(self, on_done=None):
         self.done = 0
         self._functions = []
+        self._on_done = on_done or (lambda label: None)
 
-    def add(self, count, milliseconds=1, stream=None):
-        """Queues count functions on stream, the current one when None."""
+    def add(self, count, milliseconds=1, stream=None, label=None):
+        """Queues count functions on stream, the current one when None; each ends with on_done(label)."""
 
         def work():
             time.sleep(milliseconds / 1000)  # the work: all it does is take time
             self.done += 1
+            self._on_done(label)
 
         for _ in range(count):
             self._enqueue(work, stream)

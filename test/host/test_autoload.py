@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `import torch` does in an environment that has the package installed."""
+"""Trial 16, and 25 with test_process.py: what `import torch` does in an environment that has the package installed."""
 
 import shutil
 import sys
@@ -45,11 +45,24 @@ class AutoloadTest(unittest.TestCase):
         self.assertEqual(output_of(code, path=[self.site]), "[2.0, 2.0]\n2\n")
 
     def test_any_order_of_imports_works(self):
-        for imports in ("import npu_backend, torch", "import torch, npu_backend", "import npu_backend._boot, torch"):
+        for imports in (
+            "import npu_backend, torch",
+            "import torch, npu_backend",
+            "import npu_backend._boot, torch",
+            "import op_extension",
+            "import op_extension, torch",
+            "import torch, op_extension",
+            "import torch.npu.amp",
+        ):
             for autoload in ("0", "1"):
                 with self.subTest(imports=imports, autoload=autoload):
+                    if imports == "import torch.npu.amp" and autoload == "0":
+                        continue  # nothing says that there is such a module then
                     output = output_of(
-                        f"{imports}\n{PLUS_ONE}", path=[self.site], cwd="/", TORCH_DEVICE_BACKEND_AUTOLOAD=autoload
+                        f"{imports}\nimport torch\n{PLUS_ONE}",
+                        path=[self.site],
+                        cwd="/",
+                        TORCH_DEVICE_BACKEND_AUTOLOAD=autoload,
                     )
                     self.assertEqual(output, "[2.0, 2.0]\n")
 

@@ -36,6 +36,30 @@ class DeviceTest(unittest.TestCase):
         self.assertEqual(torch.accelerator.current_accelerator(), torch.device("npu"))
         self.assertEqual(torch.accelerator.device_count(), torch.npu.device_count())
 
+    def test_accelerator_interface_of_torch_reaches_it(self):
+        accelerator = torch.accelerator
+        with accelerator.device_index(1):
+            self.assertEqual(torch.npu.current_device(), 1)
+            self.assertEqual(torch.ones(1, device=accelerator.current_accelerator()).device.index, 1)
+        accelerator.set_device_index("npu:1")
+        self.assertEqual(accelerator.current_device_index(), 1)
+        accelerator.set_device_index(0)
+        stream = torch.Stream("npu")
+        with stream:
+            self.assertEqual(accelerator.current_stream(), stream)
+            self.assertEqual(torch.npu.current_stream(), stream)
+        accelerator.set_stream(torch.npu.default_stream())
+        accelerator.synchronize()
+        accelerator.empty_cache()
+        accelerator.empty_host_cache()
+        x = torch.empty(1000, device="npu")
+        accelerator.reset_peak_memory_stats()
+        self.assertEqual(accelerator.max_memory_allocated(), torch.npu.memory_allocated())
+        self.assertEqual(accelerator.max_memory_reserved(), torch.npu.memory_reserved())
+        self.assertEqual(accelerator.get_memory_info()[1], torch.npu.mem_get_info()[1])
+        self.assertIn(torch.bfloat16, accelerator.get_device_capability()["supported_dtypes"])
+        del x
+
     def test_set_device_chooses_where_npu_without_index_is(self):
         torch.npu.set_device(1)
         self.assertEqual(torch.npu.current_device(), 1)

@@ -3,9 +3,12 @@ import copy
 import io
 import pickle
 import sys
+import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
+import numpy
 import torch
 from torch import nn
 from torch.testing import assert_close
@@ -20,6 +23,8 @@ from test.host.python_process import output_of, run_python
 
 
 class DlpackTest(unittest.TestCase):
+    """Trial 5."""
+
     def test_device_is_kDLExtDev(self):
         code, index = torch.ones(2, device="npu:1").__dlpack_device__()
         self.assertEqual((int(code), index), (12, 1))
@@ -38,8 +43,24 @@ class DlpackTest(unittest.TestCase):
         y = torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(torch.arange(3.0, device="npu")))
         self.assertEqual(y.tolist(), [0.0, 1.0, 2.0])
 
+    def test_numpy_refuses_or_gets_a_copy_on_cpu(self):
+        x = torch.arange(6.0, device="npu").view(2, 3).t()
+        with self.assertRaisesRegex((BufferError, TypeError, RuntimeError), "[Dd]evice"):
+            numpy.from_dlpack(x)
+        y = numpy.from_dlpack(x, device="cpu")
+        self.assertEqual(y.tolist(), x.tolist())
+
+    def test_copies_on_request_and_moves_to_cpu(self):
+        x = torch.arange(3.0, device="npu")
+        y = torch.from_dlpack(x, copy=True)
+        y[0] = 9
+        self.assertEqual((y.device, x[0].item()), (x.device, 0.0))
+        self.assertEqual(torch.from_dlpack(x, device="cpu", copy=True).device.type, "cpu")
+
 
 class SerializationTest(unittest.TestCase):
+    """Trial 19."""
+
     def saved(self, value):
         file = io.BytesIO()
         torch.save(value, file)
@@ -55,8 +76,15 @@ class SerializationTest(unittest.TestCase):
             ({"map_location": "cpu"}, "cpu"),
             ({"map_location": "npu:0"}, "npu:0"),
             ({"map_location": torch.device("npu", 1)}, "npu:1"),
+            ({"map_location": "npu"}, "npu:0"),
+            ({"map_location": torch.device("npu")}, "npu:0"),
+            ({"map_location": {"npu:1": "cpu"}}, "cpu"),
+            ({"map_location": {"npu:1": "npu:0"}}, "npu:0"),
             ({"map_location": lambda storage, _: storage}, "cpu"),
+            ({"map_location": lambda storage, _: storage.npu(0)}, "npu:0"),
+            ({"map_location": lambda storage, _: None}, "npu:1"),
             ({"weights_only": True}, "npu:1"),
+            ({"weights_only": True, "map_location": "npu:0"}, "npu:0"),
         ]:
             with self.subTest(**{k: str(v) for k, v in options.items()}):
                 loaded = self.load(data, **options)
@@ -71,8 +99,17 @@ class SerializationTest(unittest.TestCase):
         self.assertEqual(b.tolist(), [5.0, 0.0, 0.0])
 
     def test_missing_device_is_an_error(self):
-        with self.assertRaises(RuntimeError):
-            self.load(self.saved(torch.ones(2, device="npu")), map_location="npu:9")
+        data = self.saved(torch.ones(2, device="npu"))
+        for place, sentence in (("npu:9", "NPU device 9"), ("npu1", "npu1")):
+            with self.assertRaisesRegex(RuntimeError, sentence):
+                self.load(data, map_location=place)
+
+    def test_tensors_of_cpu_and_from_a_mapped_file_load_to_npu(self):
+        self.assertEqual(self.load(self.saved(torch.ones(2)), map_location="npu:1").device.index, 1)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "tensors.pt")
+            torch.save(torch.arange(4.0, device="npu"), file)
+            self.assertEqual(torch.load(file, mmap=True, map_location="cpu").npu().tolist(), [0.0, 1.0, 2.0, 3.0])
 
     def test_loads_on_cpu_without_the_package(self):
         data = self.saved(torch.arange(3.0, device="npu"))
@@ -101,8 +138,36 @@ class SerializationTest(unittest.TestCase):
         state = copy.deepcopy(optimiser.state_dict())
         torch.optim.Adam(model.parameters()).load_state_dict(state)
 
+    def test_tensors_storages_and_generators_are_copied_and_pickled(self):
+        x = torch.arange(3.0, device="npu:1")
+        generator = torch.Generator("npu:1").manual_seed(5)
+        for duplicate in (copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))):
+            y = duplicate(x)
+            self.assertEqual((y.device, y.tolist()), (x.device, x.tolist()))
+            self.assertNotEqual(y.data_ptr(), x.data_ptr())
+            self.assertEqual(duplicate(torch.device("npu:1")), x.device)
+            self.assertEqual(duplicate(torch.npu.get_device_properties()), torch.npu.get_device_properties())
+        self.assertEqual(copy.deepcopy(x.untyped_storage()).device, x.device)
+        drawn = [torch.rand(3, device="npu:1", generator=g) for g in (pickle.loads(pickle.dumps(generator)), generator)]
+        self.assertTrue(torch.equal(*drawn))
+        with self.assertRaisesRegex(RuntimeError, "expected offset 0, got 4"):
+            generator.set_offset(4)
+
+
+class Batch:
+    """A batch of a type of the user's own."""
+
+    def __init__(self, samples):
+        self.values = torch.stack([value for (value,) in samples])
+
+    def pin_memory(self):
+        self.values = self.values.pin_memory()
+        return self
+
 
 class PinnedMemoryTest(unittest.TestCase):
+    """Trial 22."""
+
     def test_tensors_are_pinned(self):
         x = torch.arange(3.0)
         self.assertFalse(x.is_pinned())
@@ -122,6 +187,14 @@ class PinnedMemoryTest(unittest.TestCase):
         batches = [batch for (batch,) in loader]
         self.assertTrue(all(batch.is_pinned() for batch in batches))
         self.assertEqual(torch.cat(batches).tolist(), list(range(8)))
+
+    def test_loader_pins_batches_of_the_user_without_a_warning(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            loader = DataLoader(TensorDataset(torch.arange(6.0)), 3, pin_memory=True, collate_fn=Batch)
+            batches = [batch.values for batch in loader]
+        self.assertEqual([batch.is_pinned() for batch in batches], [True, True])
+        self.assertEqual(batches[1].npu(non_blocking=True).tolist(), [3.0, 4.0, 5.0])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals, forks and processes that load the library in unusual ways."""
+"""Signals, forks and processes that load the library in unusual ways: trials 25 and 29, with test_namespace.py."""
 
 import shutil
 import tempfile

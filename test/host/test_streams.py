@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+import ctypes
 import sys
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -11,7 +13,8 @@ import npu_backend  # noqa: F401
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from test.host.queued_work import Queue
+from test.host.python_process import output_of
+from test.host.queued_work import Queue, runtime
 
 
 class StreamTest(unittest.TestCase):
@@ -88,15 +91,94 @@ class StreamTest(unittest.TestCase):
         self.assertEqual(queue.done, 10)
 
 
+class SideStreamTest(unittest.TestCase):
+    """Side streams run in the background once somebody asks how far they are."""
+
+    def test_streams_run_beside_each_other_in_the_background(self):
+        streams, queues = [torch.npu.Stream() for _ in range(3)], [Queue() for _ in range(3)]
+        for stream, queue in zip(streams, queues, strict=True):
+            queue.add(count=2, milliseconds=100, stream=stream)
+            self.assertFalse(stream.query())
+        while not all(stream.query() for stream in streams):
+            pass
+        self.assertEqual([queue.done for queue in queues], [2, 2, 2])
+
+    def test_order_within_a_stream_and_across_events_holds(self):
+        order = []
+        first, second = torch.npu.Stream(), torch.npu.Stream()
+        queue = Queue(on_done=order.append)
+        queue.add(count=1, milliseconds=50, stream=first, label="first")
+        second.wait_event(first.record_event())
+        queue.add(count=1, stream=second, label="second")
+        torch.npu.current_stream().wait_stream(second)
+        queue.add(count=1, label="third")
+        self.assertFalse(torch.npu.current_stream().query())
+        torch.npu.synchronize()
+        self.assertEqual(order, ["first", "second", "third"])
+
+    def test_a_stream_made_through_the_c_interface_is_usable(self):
+        handle = ctypes.c_void_p()
+        self.assertEqual(runtime().npuStreamCreate(ctypes.byref(handle)), 0)
+        stream, queue = torch.npu.ExternalStream(handle.value), Queue()
+        self.assertEqual((stream.npu_stream, stream.device), (handle.value, torch.device("npu:0")))
+        queue.add(count=2, stream=stream)
+        with torch.npu.stream(stream):
+            self.assertEqual((torch.ones(2, device="npu") + 1).tolist(), [2.0, 2.0])
+        self.assertEqual(queue.done, 2)
+        runtime().npuStreamDestroy(handle)
+
+
+class LaunchTest(unittest.TestCase):
+    """Trial 33: when a launch returns."""
+
+    CODE = """
+import npu_backend, op_extension, torch
+x = torch.zeros(300_000, device="npu")
+for _ in range(100):
+    x = torch.ops.npu.my_add(x, torch.ones(1, device="npu"))
+print(torch.npu.current_stream().query())
+torch.npu.synchronize()
+print(torch.npu.current_stream().query(), x.sum().item())
+"""
+
+    def test_a_loop_of_launches_returns_before_the_work_is_done(self):
+        self.assertEqual(output_of(self.CODE).split(), ["False", "True", "30000000.0"])
+
+    def test_launches_wait_when_the_environment_asks_for_it(self):
+        self.assertEqual(output_of(self.CODE, ASCEND_LAUNCH_BLOCKING="1").split(), ["True", "True", "30000000.0"])
+
+
 class EventTest(unittest.TestCase):
+    """Trial 33: events."""
+
     def test_elapsed_time_is_that_of_the_work(self):
         start, end = (torch.npu.Event(enable_timing=True) for _ in range(2))
         queue = Queue()
+        begun = time.monotonic()
         start.record()
         queue.add(count=1, milliseconds=50)
         end.record()
         end.synchronize()
         self.assertGreaterEqual(start.elapsed_time(end), 50)
+        self.assertLessEqual(start.elapsed_time(end), 1000 * (time.monotonic() - begun))
+
+    def test_query_tells_when_a_long_kernel_has_ended(self):
+        event, queue = torch.npu.Event(), Queue()
+        queue.add(count=1, milliseconds=500)
+        event.record()
+        self.assertFalse(event.query())
+        event.synchronize()
+        self.assertEqual((event.query(), queue.done), (True, 1))
+
+    def test_recording_again_moves_the_event(self):
+        event, queue = torch.npu.Event(), Queue()
+        event.record()
+        event.synchronize()
+        queue.add(count=1, milliseconds=200)
+        event.record()
+        self.assertFalse(event.query())
+        torch.npu.synchronize()
+        self.assertTrue(event.query())
 
     def test_elapsed_time_needs_timing_and_both_records(self):
         timed, untimed = torch.npu.Event(enable_timing=True), torch.npu.Event()

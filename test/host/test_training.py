@@ -2,12 +2,14 @@
 import copy
 import threading
 import unittest
+import warnings
 
 import torch
 from torch import nn
 from torch.testing import assert_close
 
 import npu_backend  # noqa: F401
+import op_extension  # noqa: F401  (registers my_add)
 
 
 def mlp():
@@ -140,6 +142,56 @@ class TrainingTest(unittest.TestCase):
 
 
 class MixedPrecisionTest(unittest.TestCase):
+    """Trial 10."""
+
+    def test_losses_and_normalisations_are_computed_in_float(self):
+        x = torch.randn(4, 4, device="npu")
+        with torch.autocast("npu", dtype=torch.float16), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            half = x @ x
+            for name, function in {
+                "softmax": lambda: half.softmax(-1),
+                "log_softmax": lambda: half.log_softmax(-1),
+                "mse": lambda: nn.functional.mse_loss(half, half * 2),
+                "smooth l1": lambda: nn.functional.smooth_l1_loss(half, half * 2),
+                "layer norm": lambda: nn.functional.layer_norm(half, (4,)),
+                "sum": half.sum,
+                "cat": lambda: torch.cat([half, x]),
+                "stack": lambda: torch.stack([half, x]),
+            }.items():
+                with self.subTest(function=name):
+                    self.assertEqual(function().dtype, torch.float32)
+
+    def test_can_be_switched_off_inside(self):
+        x = torch.randn(4, 4, device="npu")
+        with torch.autocast("npu"):
+            with torch.autocast("npu", enabled=False):
+                self.assertEqual((x @ x).dtype, torch.float32)
+            self.assertEqual((x @ x).dtype, torch.float16)
+            self.assertEqual((x.cpu() @ x.cpu()).dtype, torch.float32)
+
+    def test_another_dtype_warns_and_leaves_it_off(self):
+        x = torch.randn(4, 4, device="npu")
+        with self.assertWarnsRegex(UserWarning, "npu Autocast only supports dtypes of torch.float16, torch.bfloat16"):
+            context = torch.autocast("npu", dtype=torch.float64)
+        with context:
+            self.assertEqual((x @ x).dtype, torch.float32)
+
+    def test_my_add_computes_in_the_dtype_of_its_operands(self):
+        x = torch.randn(4, device="npu")
+        with torch.autocast("npu", dtype=torch.float16):
+            self.assertEqual(torch.ops.npu.my_add(x, x).dtype, torch.float32)
+            self.assertEqual(torch.ops.npu.my_add(x.half(), x.half()).dtype, torch.float16)
+
+    def test_backward_of_a_graph_in_half_precision(self):
+        model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).npu()
+        scaler = torch.amp.GradScaler("npu")
+        with torch.autocast("npu", dtype=torch.float16):
+            loss = nn.functional.cross_entropy(model(torch.randn(3, 4, device="npu")), torch.tensor([0, 1, 0]).npu())
+        scaler.scale(loss).backward()
+        for parameter in model.parameters():
+            self.assertEqual((parameter.grad.dtype, parameter.grad.isfinite().all().item()), (torch.float32, True))
+
     def test_autocast_chooses_the_dtype(self):
         x = torch.randn(4, 4, device="npu")
         for dtype in (torch.float16, torch.bfloat16):
