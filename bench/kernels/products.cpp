@@ -6,24 +6,24 @@ using namespace pto;
 
 namespace {
 
-constexpr int kM = 128, kK = 64, kN = 256;  // of the tiles in L0
+constexpr int kM = 128, kN = 256;  // of the tiles in L0
 
-template <class T>
-using InL1 = Tile<TileType::Mat, T, kM, kK, BLayout::ColMajor, kM, kK, SLayout::RowMajor>;
-template <class T>
-using InL1B = Tile<TileType::Mat, T, kK, kN, BLayout::ColMajor, kK, kN, SLayout::RowMajor>;
+template <int kRows, int kCols>
+using InL1 =
+    Tile<TileType::Mat, half, kRows, kCols, BLayout::ColMajor, kRows, kCols, SLayout::RowMajor>;
 
-template <class T>
+/// Tiles of a product over kK elements.
+template <int kK>
 struct CubeTiles {
-  InL1<T> a1;
-  InL1B<T> b1;
-  TileLeft<T, kM, kK> a;
-  TileRight<T, kK, kN> b;
+  InL1<kM, kK> a1;
+  InL1<kK, kN> b1;
+  TileLeft<half, kM, kK> a;
+  TileRight<half, kK, kN> b;
   TileAcc<float, kM, kN> c;
 
   CubeTiles() {
     TASSIGN(a1, 0);
-    TASSIGN(b1, kM * kK * sizeof(T));
+    TASSIGN(b1, kM * kK * sizeof(half));
     TASSIGN(a, 0);
     TASSIGN(b, 0);
     TASSIGN(c, 0);
@@ -42,7 +42,8 @@ void Arrived(pipe_t from, pipe_t to) {
 
 /// c = a * b over and over on tiles in L0; a of 128 x 64, b of 64 x 256.
 AICORE void multiply_tiles(int64_t times, half* x, half* y) {
-  CubeTiles<half> tiles;
+  constexpr int kK = 64;
+  CubeTiles<kK> tiles;
   MatrixView<half> a(x, {kM, kK}, {kK}), b(y, {kK, kN}, {kN});
   TLOAD(tiles.a1, a);
   TLOAD(tiles.b1, b);
@@ -53,9 +54,10 @@ AICORE void multiply_tiles(int64_t times, half* x, half* y) {
   for (int64_t i = 0; i < times; ++i) TMATMUL(tiles.c, tiles.a, tiles.b);
 }
 
-/// out = x * y; sizes are multiples of the tiles'.
+/// out = x * y; m is a multiple of 128, k of 128, n of 256.
 AICORE void multiply(half* x, half* y, float* out, int64_t m, int64_t k, int64_t n) {
-  CubeTiles<half> tiles;
+  constexpr int kK = 128;
+  CubeTiles<kK> tiles;
   for (int64_t row = 0; row < m; row += kM) {
     for (int64_t col = 0; col < n; col += kN) {
       for (int64_t at = 0; at < k; at += kK) {
