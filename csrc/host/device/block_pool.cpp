@@ -34,7 +34,7 @@ BlockPool& BlockPool::Get() {
 }
 
 BlockPool::Device& BlockPool::At(c10::DeviceIndex device) {
-  const size_t index = static_cast<size_t>(device);
+  const size_t index = static_cast<uint8_t>(device);
   while (devices_.size() <= index) devices_.push_back(std::make_unique<Device>());
   return *devices_[index];
 }

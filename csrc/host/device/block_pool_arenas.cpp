@@ -38,11 +38,11 @@ BlockPool::Arena& BlockPool::ArenaOf(Device& device, ArenaId id) {
 }
 
 BlockPool::ArenaId BlockPool::ArenaInUse(c10::DeviceIndex device) const {
-  return arenas_in_use[static_cast<size_t>(device)];
+  return arenas_in_use[static_cast<uint8_t>(device)];
 }
 
 BlockPool::ArenaId BlockPool::UseArena(c10::DeviceIndex device, ArenaId arena) {
-  return std::exchange(arenas_in_use[static_cast<size_t>(device)], arena);
+  return std::exchange(arenas_in_use[static_cast<uint8_t>(device)], arena);
 }
 
 BlockPool::ArenaId BlockPool::NewArena(MemorySource source) {

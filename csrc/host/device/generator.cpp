@@ -61,10 +61,10 @@ const at::Generator& DefaultGenerator(c10::DeviceIndex device) {
     return all;
   }());
   if (device < 0) device = CurrentDevice();
-  TORCH_CHECK(static_cast<size_t>(device) < generators.size(),
+  TORCH_CHECK(static_cast<uint8_t>(device) < generators.size(),
               "npu: expected a device index in [0, ", generators.size(), "), got ",
               static_cast<int>(device));
-  return generators[static_cast<size_t>(device)];
+  return generators[static_cast<uint8_t>(device)];
 }
 
 at::Generator InnerGenerator(const at::Generator& generator) {

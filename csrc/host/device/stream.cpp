@@ -22,7 +22,7 @@ struct DeviceStreams {
 
 DeviceStreams& StreamsOf(c10::DeviceIndex device) {
   static auto& streams = *new std::array<DeviceStreams, kMostDevices>;
-  return streams[static_cast<size_t>(device)];
+  return streams[static_cast<uint8_t>(device)];
 }
 
 thread_local std::array<c10::StreamId, kMostDevices> current_streams = {};
@@ -51,11 +51,11 @@ c10::Stream MakeStream(c10::DeviceIndex device, c10::StreamId id) {
 }  // namespace
 
 c10::Stream CurrentStream(c10::DeviceIndex device) {
-  return MakeStream(device, current_streams[static_cast<size_t>(device)]);
+  return MakeStream(device, current_streams[static_cast<uint8_t>(device)]);
 }
 
 void SetCurrentStream(c10::Stream stream) {
-  current_streams[static_cast<size_t>(stream.device_index())] = stream.id();
+  current_streams[static_cast<uint8_t>(stream.device_index())] = stream.id();
 }
 
 npuStream_t NativeStream(c10::Stream stream) {
