@@ -41,20 +41,32 @@ void DefineOther() {
   }
 }
 
+/// PyTorch has a formula over the operator's out form that makes the checks of the CPU kernel once
+/// more, with their warnings, some of them about the shape of a result that the formula made.
+void DefineStructured(torch::Library& aten) {
+  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    const auto op = c10::Dispatcher::singleton().findOp(name);
+    if (name.getNamespace() != "aten" || !op || !op->hasSchema()) continue;
+    if (op->hasKernelForDispatchKey(DispatchKey::CPU) &&
+        op->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutogradNonFunctional)) {
+      aten.impl(c10::toString(name).c_str(), Boxed<DispatchKey::CPU>());
+    }
+  }
+}
+
 void Define() {
   Implement("_", DispatchKey::PrivateUse1).fallback(Boxed<DispatchKey::CPU>());
   DefineOther<DispatchKey::SparseCPU, DispatchKey::SparsePrivateUse1>();
   DefineOther<DispatchKey::SparseCsrCPU, DispatchKey::SparseCsrPrivateUse1>();
   DefineOther<DispatchKey::QuantizedCPU, DispatchKey::QuantizedPrivateUse1>();
 
-  // These have a formula for any device, but on CPU a kernel that rounds elsewhere (addr,
-  // group_norm), knows its devices by name (mode), checks again with its warnings (index), or warns
-  // about the shape of a result that the formula made.
+  // These have a formula for any device, but on CPU a kernel that rounds elsewhere or, for mode,
+  // knows its devices by name.
   torch::Library& aten = Implement("aten", DispatchKey::PrivateUse1);
-  for (const char* name : {"addr", "addr.out", "native_group_norm", "mode.values", "index.Tensor",
-                           "mse_loss", "smooth_l1_loss"}) {
+  for (const char* name : {"addr", "addr.out", "native_group_norm", "mode.values"}) {
     aten.impl(name, Boxed<DispatchKey::CPU>());
   }
+  DefineStructured(aten);
 }
 
 const Registration registration NPU_REGISTRATION(kDeviceOwner, {}, &Define);
