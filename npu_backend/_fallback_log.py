@@ -48,7 +48,7 @@ class FallbackLog(Mapping[str, int]):
         self.close()
 
     def __getitem__(self, operator: str) -> int:
-        """Calls of operator, a name with namespace and overload such as ``aten::add.out``."""
+        """Calls of operator, a name with namespace and overload such as ``aten::add.Tensor``."""
         return self._counted()[operator]
 
     def __iter__(self) -> Iterator[str]:
