@@ -42,7 +42,11 @@ print((x + 1).tolist())
 """
 
 
-def interrupt_code(wait, exception="KeyboardInterrupt", signal="signal.SIGINT", handler=""):
+# A program that was started in the background ignores the signal, and so do those that it starts.
+LISTEN = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+
+
+def interrupt_code(wait, exception="KeyboardInterrupt", signal="signal.SIGINT", handler=LISTEN):
     runtime = str(LIBRARY.parent / "libnpu_runtime.so")
     return INTERRUPT.format(wait=wait, exception=exception, signal=signal, handler=handler, runtime=runtime)
 

@@ -27,6 +27,10 @@ def long_sum() -> torch.Tensor:
 class InterruptTest(unittest.TestCase):
     """SIGINT while a kernel runs."""
 
+    def setUp(self) -> None:
+        # A program that was started in the background ignores the signal.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+
     def interrupt(self, wait: Callable[[torch.Tensor], object]) -> float:
         """Seconds from the signal to the KeyboardInterrupt."""
         y = long_sum()
