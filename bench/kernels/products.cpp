@@ -38,6 +38,17 @@ void Arrived(pipe_t from, pipe_t to) {
   wait_flag(from, to, EVENT_ID0);
 }
 
+/// Brings operands from global memory to L0.
+template <class Tiles>
+void ToL0(Tiles& tiles, MatrixView<half>& a, MatrixView<half>& b) {
+  TLOAD(tiles.a1, a);
+  TLOAD(tiles.b1, b);
+  Arrived(PIPE_MTE2, PIPE_MTE1);
+  TEXTRACT(tiles.a, tiles.a1, 0, 0);
+  TEXTRACT(tiles.b, tiles.b1, 0, 0);
+  Arrived(PIPE_MTE1, PIPE_M);
+}
+
 }  // namespace
 
 /// c = a * b over and over on tiles in L0; a of 128 x 64, b of 64 x 256.
@@ -45,12 +56,7 @@ AICORE void multiply_tiles(int64_t times, half* x, half* y) {
   constexpr int kK = 64;
   CubeTiles<kK> tiles;
   MatrixView<half> a(x, {kM, kK}, {kK}), b(y, {kK, kN}, {kN});
-  TLOAD(tiles.a1, a);
-  TLOAD(tiles.b1, b);
-  Arrived(PIPE_MTE2, PIPE_MTE1);
-  TEXTRACT(tiles.a, tiles.a1, 0, 0);
-  TEXTRACT(tiles.b, tiles.b1, 0, 0);
-  Arrived(PIPE_MTE1, PIPE_M);
+  ToL0(tiles, a, b);
   for (int64_t i = 0; i < times; ++i) TMATMUL(tiles.c, tiles.a, tiles.b);
 }
 
@@ -62,12 +68,7 @@ AICORE void multiply(half* x, half* y, float* out, int64_t m, int64_t k, int64_t
     for (int64_t col = 0; col < n; col += kN) {
       for (int64_t at = 0; at < k; at += kK) {
         MatrixView<half> a(x + row * k + at, {kM, kK}, {k}), b(y + at * n + col, {kK, kN}, {n});
-        TLOAD(tiles.a1, a);
-        TLOAD(tiles.b1, b);
-        Arrived(PIPE_MTE2, PIPE_MTE1);
-        TEXTRACT(tiles.a, tiles.a1, 0, 0);
-        TEXTRACT(tiles.b, tiles.b1, 0, 0);
-        Arrived(PIPE_MTE1, PIPE_M);
+        ToL0(tiles, a, b);
         if (at == 0) {
           TMATMUL(tiles.c, tiles.a, tiles.b);
         } else {

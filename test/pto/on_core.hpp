@@ -18,6 +18,15 @@ using Body = std::function<void()>;
 
 enum class On { kVector, kCube };
 
+/// Launches on the default stream and waits for the end.
+inline npuError_t RunToEnd(npuLaunchConfig config) {
+  if (const npuError_t error = npuStreamGetDefault(0, &config.stream); error != NPU_SUCCESS)
+    return error;
+  if (const npuError_t error = npuLaunchKernelWithConfig(&config); error != NPU_SUCCESS)
+    return error;
+  return npuStreamSynchronize(config.stream);
+}
+
 inline npuError_t Run(const Body& body, uint32_t blocks = 1, uint32_t flags = 0,
                       On core = On::kVector) {
   static const npuKernelPass kPass = {
@@ -32,11 +41,7 @@ inline npuError_t Run(const Body& body, uint32_t blocks = 1, uint32_t flags = 0,
   config.flags = flags;
   config.args = &pointer;
   config.args_bytes = sizeof(pointer);
-  if (const npuError_t error = npuStreamGetDefault(0, &config.stream); error != NPU_SUCCESS)
-    return error;
-  if (const npuError_t error = npuLaunchKernelWithConfig(&config); error != NPU_SUCCESS)
-    return error;
-  return npuStreamSynchronize(config.stream);
+  return RunToEnd(config);
 }
 
 /// Runs body; fails the test if it faults.

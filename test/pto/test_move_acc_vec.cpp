@@ -38,11 +38,7 @@ npuError_t RunMixed(const Bodies& bodies, uint32_t blocks = 1) {
   config.block_dim = blocks;
   config.args = &pointer;
   config.args_bytes = sizeof(pointer);
-  if (const npuError_t error = npuStreamGetDefault(0, &config.stream); error != NPU_SUCCESS)
-    return error;
-  if (const npuError_t error = npuLaunchKernelWithConfig(&config); error != NPU_SUCCESS)
-    return error;
-  return npuStreamSynchronize(config.stream);
+  return test::RunToEnd(config);
 }
 
 void OnMixed(const Body& cube, const Body& vector, uint32_t blocks = 1) {

@@ -2,6 +2,7 @@
 #include "device/registration.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/util/StringUtil.h>
 #include <torch/library.h>
 
 #include <exception>
@@ -52,9 +53,9 @@ std::string FindTaken(const std::string& owner, const std::vector<Entry>& entrie
     for (const std::string& name : entry.operators) {
       const auto taken = c10::Dispatcher::singleton().findSchema(ParseName(name));
       if (taken) {
-        return owner + ": expected the operator name " + name +
-               " to be free, got one that is defined already (" + taken->debug() +
-               "); load one copy or one owner of it per process";
+        return c10::str(owner, ": expected the operator name ", name,
+                        " to be free, got one that is defined already (", taken->debug(),
+                        "); load one copy or one owner of it per process");
       }
     }
   }
