@@ -14,14 +14,14 @@ export PYTHONNOUSERSITE := 1
 export NPU_BUILD_JOBS := $(JOBS)
 
 .PHONY: help demo test bench lint format wheel clean distclean machine build packages \
-        test-cpp test-python test-asan test-tsan test-aarch64 test-layering test-packaging
+        test-cpp test-python test-asan test-tsan test-soak test-aarch64 test-layering test-packaging
 .NOTPARALLEL:
 
 help:
 	@echo "make demo    train a small net on npu with torch.ops.npu.my_add"
 	@echo "make test    build, run the C++ tests (also under the sanitizers) and the Python tests"
 	@echo "             parts: test-cpp test-asan test-tsan test-python test-layering"
-	@echo "             by request: test-aarch64 (cross-compiled, in qemu-user) test-packaging"
+	@echo "             by request: test-soak test-aarch64 (cross-compiled, in qemu-user) test-packaging"
 	@echo "make bench   time operators on npu beside torch on CPU"
 	@echo "make lint    formatters, linters and type checker over all files"
 	@echo "make format  apply the formatters"
@@ -87,6 +87,10 @@ test-tsan: $(VENV)/.test | machine
 	  -DNPU_BUILD_TORCH=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNPU_SANITIZE=thread --log-level=WARNING
 	@$(VENV)/bin/cmake --build build/tsan --target npu_threaded_tests --parallel $(JOBS)
 	$(CTEST) --test-dir build/tsan --label-regex threaded
+
+# By request: half a million operations in four threads and streams, about three minutes.
+test-soak: $(VENV)/.test packages
+	NPU_SOAK_OPERATIONS=500000 $(PY) -m pytest -q -s test/host/test_soak.py
 
 # By request: runtime, kernels and C++ tests, cross-compiled, in an emulator of the processor.
 test-aarch64: $(VENV)/.test | machine

@@ -12,8 +12,8 @@ import npu_backend
 PACKAGES = Path(npu_backend.__file__).absolute().parent.parent
 
 
-def start_python(code, *, path=(), cwd=None, arguments=(), **variables):
-    """Starts code in a new process; the result waits for it and returns it finished."""
+def start_python(code, *, path=(), cwd=None, arguments=(), seconds=300, **variables):
+    """Starts code in a new process; the result waits for it, at most seconds, and returns it finished."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TORCH_DEVICE_BACKEND")}
     environment["PYTHONPATH"] = os.pathsep.join([*map(str, path), str(PACKAGES)])
     environment.update(variables)
@@ -25,7 +25,7 @@ def start_python(code, *, path=(), cwd=None, arguments=(), **variables):
     def wait():
         with process:
             try:
-                out, err = process.communicate(timeout=300)
+                out, err = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
