@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from npu_backend._fallback_log import FallbackLog
+    from npu_backend._strict_dtypes import StrictDtypes
 
-__all__ = ["fallback_log"]
+__all__ = ["fallback_log", "strict_dtypes"]
 
 
 def fallback_log() -> FallbackLog:
@@ -27,6 +28,21 @@ def fallback_log() -> FallbackLog:
     from npu_backend._fallback_log import FallbackLog
 
     return FallbackLog()
+
+
+def strict_dtypes(enabled: bool = True) -> StrictDtypes:
+    """From now on, refuses operands on npu whose dtype Ascend's operator does not take, or stops to.
+
+    By default operators take what they take on CPU. With this switch they raise a ``NotImplementedError`` (a
+    ``RuntimeError``) that names the operator, the dtypes that it takes on Atlas A2 and A3, and the one that it got.
+    Operators of which nothing is known take what they take on CPU.
+
+    ``with npu_backend.strict_dtypes(): ...`` is for a block; ``npu_backend.strict_dtypes()`` is until the end. There is
+    one switch in the process, for all threads. ``NPU_STRICT_DTYPES=1`` in the environment switches it on at the start.
+    """
+    from npu_backend._strict_dtypes import StrictDtypes
+
+    return StrictDtypes(enabled)
 
 
 def _inside_import_torch() -> bool:

@@ -25,8 +25,10 @@ def my_add(x: Tensor, y: Tensor) -> Tensor:
     Raises:
         RuntimeError: shapes do not broadcast, dtypes or devices differ.
         TypeError: the dtype is another one.
+        NotImplementedError: float64 on ``npu`` while ``npu_backend.strict_dtypes`` is on.
 
-    Runs asynchronously on the current stream. Source: pto-isa demos/baseline/add.
+    Under autocast it computes in the dtype of its operands. Runs asynchronously on the current stream. Source: pto-isa
+    demos/baseline/add.
     """
     return torch.ops.npu.my_add(x, y)  # type: ignore[no-any-return]
 

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "aten/ascend_dtypes.h"
 #include "aten/shadow.h"
 #include "aten/sparse.h"
 #include "device/allocator.h"
@@ -241,14 +242,16 @@ void CallOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, c10::Dis
   TORCH_CHECK_NOT_IMPLEMENTED(
       key == c10::DispatchKey::CPU ? plan.has_cpu_kernel : op.hasComputedKernelForDispatchKey(key),
       plan.name, ": expected a kernel for npu or for ", key, ", got neither");
+  c10::IValue* arguments = stack->data() + stack->size() - plan.arguments;
+  CheckAscendDtypes(op, plan, arguments);
   LogFallback(plan.name);
   CpuCall call(plan);
-  call.Enter(stack->data() + stack->size() - plan.arguments, plan.arguments);
+  call.Enter(arguments, plan.arguments);
   Drain(call.Device());
   {
     const HostAllocationsOn allocations(call.Device());
-    const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    const c10::impl::ExcludeDispatchKeyGuard below_autograd_and_autocast(
+        c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset);
     op.redispatchBoxed(c10::DispatchKeySet(key), stack);
   }
   call.Leave(stack->data() + stack->size() - plan.returns, plan.returns);

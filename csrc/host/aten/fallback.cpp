@@ -3,6 +3,7 @@
 #include <torch/library.h>
 
 #include "aten/cpu_call.h"
+#include "aten/unsigned.h"
 #include "device/registration.h"
 
 namespace npu_backend {
@@ -47,8 +48,10 @@ void DefineStructured(torch::Library& aten) {
   for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
     const auto op = c10::Dispatcher::singleton().findOp(name);
     if (name.getNamespace() != "aten" || !op || !op->hasSchema()) continue;
-    if (op->hasKernelForDispatchKey(DispatchKey::CPU) &&
-        op->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutogradNonFunctional)) {
+    if (IsModular(name)) {
+      aten.impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&Modular>());
+    } else if (op->hasKernelForDispatchKey(DispatchKey::CPU) &&
+               op->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutogradNonFunctional)) {
       aten.impl(c10::toString(name).c_str(), Boxed<DispatchKey::CPU>());
     }
   }
@@ -63,7 +66,9 @@ void Define() {
   // These have a formula for any device, but on CPU a kernel that rounds elsewhere or, for mode,
   // knows its devices by name.
   torch::Library& aten = Implement("aten", DispatchKey::PrivateUse1);
-  for (const char* name : {"addr", "addr.out", "native_group_norm", "mode.values"}) {
+  for (const char* name :
+       {"addr", "addr.out", "all.dims_out", "any.dims_out", "linalg__powsum", "mode.values",
+        "native_group_norm", "native_layer_norm", "_stack", "_stack.out"}) {
     aten.impl(name, Boxed<DispatchKey::CPU>());
   }
   DefineStructured(aten);

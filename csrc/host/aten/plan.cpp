@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "aten/ascend_dtypes.h"
+
 namespace npu_backend {
 namespace {
 
@@ -43,6 +45,31 @@ bool IsGenerator(const c10::Argument& argument) {
   return optional && optional->getElementType()->kind() == c10::TypeKind::GeneratorType;
 }
 
+bool IsTensors(const c10::TypePtr& type) {
+  switch (type->kind()) {
+    case c10::TypeKind::TensorType:
+      return true;
+    case c10::TypeKind::ListType:
+    case c10::TypeKind::OptionalType:
+      return IsTensors(type->containedType(0));
+    default:
+      return false;
+  }
+}
+
+/// The first operand and its equals; not indices, masks, weights or results.
+std::vector<uint8_t> TypedArguments(const c10::FunctionSchema& schema) {
+  constexpr std::string_view kEquals[] = {"other", "mat2", "batch2", "vec"};
+  std::vector<uint8_t> result;
+  for (size_t i = 0; i < schema.arguments().size(); ++i) {
+    const c10::Argument& argument = schema.arguments()[i];
+    if (argument.is_out() || !IsTensors(argument.real_type())) continue;
+    if (!result.empty() && !Contains(kEquals, argument.name())) continue;
+    result.push_back(static_cast<uint8_t>(i));
+  }
+  return result;
+}
+
 }  // namespace
 
 Plan::Plan(const c10::OperatorHandle& op) : name(op.operator_name()) {
@@ -57,6 +84,8 @@ Plan::Plan(const c10::OperatorHandle& op) : name(op.operator_name()) {
   mixes_devices = Mixes(name.name);
   takes_host_indices = Contains(kIndexing, name.name);
   has_cpu_kernel = op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU);
+  ascend_dtypes = AscendDtypes(name.name);
+  if (ascend_dtypes != 0) typed_arguments = TypedArguments(schema);
   if (name.name == "aten::_pack_padded_sequence") cpu_result = 1;  // batch_sizes
 }
 

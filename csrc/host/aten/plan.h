@@ -20,7 +20,9 @@ struct Plan {
   bool mixes_devices = false;       // takes CPU tensors together with npu tensors
   bool takes_host_indices = false;  // a list of tensors on CPU together with npu tensors
   bool has_cpu_kernel = true;
-  int cpu_result = -1;  // the result that stays on CPU
+  int cpu_result = -1;                   // the result that stays on CPU
+  uint32_t ascend_dtypes = 0;            // see AscendDtypes
+  std::vector<uint8_t> typed_arguments;  // to which that applies
 };
 
 const Plan& PlanOf(const c10::OperatorHandle& op);

@@ -9,6 +9,7 @@
 #include "device/install.h"
 #include "device/python.h"
 #include "device/registration.h"
+#include "device/strict_dtypes.h"
 #include "npu_runtime.h"
 
 namespace npu_backend {
@@ -37,6 +38,7 @@ std::string FindOwner() {
 std::string Boot() {
   std::string owner = FindOwner();
   if (!owner.empty()) return owner;
+  if (std::string refused = ReadStrictDtypes(); !refused.empty()) return refused;
   c10::register_privateuse1_backend("npu");
   std::string failure = RegisterPending(kDeviceOwner);
   if (!failure.empty()) return failure;

@@ -2,6 +2,7 @@
 #include "op/operand.h"
 
 #include "device/stream.h"
+#include "device/strict_dtypes.h"
 
 namespace npu_host {
 namespace {
@@ -49,6 +50,11 @@ void CheckOperand(const char* where, const char* operand, const at::Tensor& x) {
   op::DType dtype;
   TORCH_CHECK_TYPE(ToDType(x.scalar_type(), &dtype), where, ": expected ", operand,
                    " of dtype Float, Half, BFloat16, Int or Double, got ", x.scalar_type());
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      dtype != op::DType::kFloat64 || !x.is_privateuseone() || !npu_backend::StrictDtypes(), where,
+      ": expected ", operand,
+      " of dtype Float, Half, BFloat16 or Int (what a chip computes with; "
+      "npu_backend.strict_dtypes is on), got Double");
   TORCH_CHECK(x.layout() == c10::kStrided, where, ": expected ", operand,
               " of layout Strided, got ", x.layout());
 }
