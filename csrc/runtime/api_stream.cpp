@@ -112,8 +112,7 @@ npuError_t npuDeviceSynchronize(void) {
   return Using(__func__, [](const char* function) {
     npuError_t first = NPU_SUCCESS;
     std::string message;
-    for (npuStream_t stream : Registry::Get().Streams(CurrentDevice())) {
-      if (stream->Idle()) continue;
+    for (npuStream_t stream : Registry::Get().BusyStreams(CurrentDevice())) {
       const npuError_t error = CheckMayWait(function);
       if (error != NPU_SUCCESS) return error;
       const bool interrupted = stream->WaitFor(stream->Newest());

@@ -51,11 +51,12 @@ bool Registry::DestroyStream(npuStream_t stream) {
   return true;
 }
 
-std::vector<npuStream_t> Registry::Streams(int device) {
+std::vector<npuStream_t> Registry::BusyStreams(int device) {
+  std::vector<npuStream_t> result;  // mostly none, and then without memory
+  if (!DefaultStream(device)->Idle()) result.push_back(DefaultStream(device));
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<npuStream_t> result{DefaultStream(device)};
   for (npuStream_t stream : streams_) {
-    if (stream->alive() && stream->device() == device) result.push_back(stream);
+    if (stream->alive() && stream->device() == device && !stream->Idle()) result.push_back(stream);
   }
   return result;
 }

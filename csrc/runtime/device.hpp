@@ -56,8 +56,8 @@ class Registry {
   npuStream_t CreateStream(int device);
   /// False when it is destroyed already.
   bool DestroyStream(npuStream_t stream);
-  /// Streams of device that live now.
-  std::vector<npuStream_t> Streams(int device);
+  /// Streams of device that live now and have work pending or an error to tell.
+  std::vector<npuStream_t> BusyStreams(int device);
 
   npuEvent_t CreateEvent();
   void DestroyEvent(npuEvent_t event);

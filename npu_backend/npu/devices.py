@@ -159,4 +159,6 @@ def utilization(device: Device = None) -> int:
 
 def synchronize(device: Device = None) -> None:
     """Waits for all streams of device and raises the fault of a kernel that has run there."""
-    torch._C._accelerator_synchronizeDevice(device_index(device))
+    # The usual call, in one step: it is timed.
+    index = torch._C._accelerator_getDeviceIndex() if device is None else device_index(device)
+    torch._C._accelerator_synchronizeDevice(index)

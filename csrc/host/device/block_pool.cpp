@@ -72,12 +72,14 @@ void* BlockPool::TakeCached(c10::DeviceIndex index, size_t bytes, size_t request
 }
 
 BlockPool::Block* BlockPool::FindFree(Arena& arena, size_t bytes) {
-  const auto found = arena.free.lower_bound(bytes);
-  if (found == arena.free.end() || found->first > bytes + bytes / 4) return nullptr;
-  Block* block = found->second.back();
-  found->second.pop_back();
-  if (found->second.empty()) arena.free.erase(found);
-  return block;
+  for (auto list = arena.free.lower_bound(bytes);
+       list != arena.free.end() && list->first <= bytes + bytes / 4; ++list) {
+    if (list->second.empty()) continue;  // kept: one is made and freed over and over
+    Block* block = list->second.back();
+    list->second.pop_back();
+    return block;
+  }
+  return nullptr;
 }
 
 BlockPool::Block* BlockPool::Cut(c10::DeviceIndex index, Segment& segment, size_t bytes) {
@@ -140,6 +142,7 @@ void BlockPool::Free(void* pointer) noexcept {
     CountAllocated(device, *block, false);
     if (!block->streams.empty()) {
       device.awaited.push_back({block, {}});
+      awaits_.store(true, std::memory_order_relaxed);
       return;
     }
     Arena& arena = *block->segment->arena;

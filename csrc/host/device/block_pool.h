@@ -157,6 +157,7 @@ class BlockPool {
   ska::flat_hash_map<const void*, std::unique_ptr<Block>> blocks_;
   std::map<ArenaId, MemorySource> sources_;  // of arenas that are not dropped; without: the runtime
   ArenaId newest_arena_ = kOrdinaryArena;
+  std::atomic<bool> awaits_ = false;    // blocks of some device wait for other streams
   std::atomic<bool> replaced_ = false;  // by the source of the ordinary arena
 };
 

@@ -43,6 +43,7 @@ void BlockPool::RecordStream(const void* pointer, c10::Stream stream) {
 }
 
 void BlockPool::CollectAwaited(c10::DeviceIndex index) {
+  if (C10_LIKELY(!awaits_.load(std::memory_order_relaxed))) return;
   std::vector<Awaited> awaited;
   {
     const std::lock_guard lock(mutex_);
@@ -66,6 +67,9 @@ void BlockPool::CollectAwaited(c10::DeviceIndex index) {
       device.awaited.push_back(std::move(entry));
     }
   }
+  awaits_.store(std::any_of(devices_.begin(), devices_.end(),
+                            [](const auto& device) { return !device->awaited.empty(); }),
+                std::memory_order_relaxed);
 }
 
 }  // namespace npu_backend
