@@ -99,7 +99,10 @@ class AutoloadTest(unittest.TestCase):
         end = text.index(b"\0", place)
         other = b"2.10.1".ljust(end - place, b"+")
         (lib / LIBRARY.name).write_bytes(text[:place] + other + text[end:])
-        self.check_import_torch_survives(r"expected torch 2\.10\.1.*, for which it was built, got torch 2\.13\.\d")
+        self.check_import_torch_survives(
+            r"expected torch 2\.10\.1.*, for which it was built, got torch 2\.13\.\d.*; "
+            r"install torch==2\.10\.1.*, or build npu_backend again with this torch"
+        )
 
     def test_torch_npu_beside_it_keeps_the_device(self):
         Path(self.site, "torch_npu").mkdir()

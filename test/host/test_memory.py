@@ -28,9 +28,13 @@ class MemoryTest(unittest.TestCase):
         code = (
             "import npu_backend, torch\n"
             "print([torch.npu.memory_allocated(d) for d in (0, 'npu:1', torch.device('npu'), None)])\n"
-            "print(torch.npu.memory_reserved())"
+            "print(torch.npu.memory_reserved())\n"
+            "print(all(0 < f <= t and type(f) is type(t) is int\n"
+            "          for f, t in map(torch.npu.mem_get_info, (0, 'npu:1', torch.device('npu'), None))))\n"
+            "print(any(torch.npu.memory_stats().values()))\n"
+            "print(torch.accelerator.memory_stats() == torch.npu.memory_stats())"
         )
-        self.assertEqual(output_of(code).split("\n")[:2], ["[0, 0, 0, 0]", "0"])
+        self.assertEqual(output_of(code).splitlines(), ["[0, 0, 0, 0]", "0", "True", "False", "True"])
 
     def test_counts_what_tensors_hold(self):
         for count in (10, MIB, 3 * MIB, 100 * MIB):
