@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "npu/simd_ops.hpp"
+#include "npu/simd_reduce.hpp"
 #include "pto/check.hpp"
 #include "pto/constants.hpp"
 #include "pto/layout.hpp"
@@ -15,15 +16,23 @@ namespace detail {
 
 inline constexpr size_t kRepeatBytes = REPEAT_BYTE;
 
-/// Combines neighbours until one of count elements is left; an element without a neighbour passes.
-/// lanes: room for a repeat
+/// Elements of a repeat.
+template <class T>
+inline constexpr size_t kRepeat = kRepeatBytes / sizeof(T);
+
+/// Combines neighbours of the count elements at from, at most a repeat, until one is left; an
+/// element without a neighbour passes.
 template <class F, class T>
-T CombinePairwise(const F& f, T* lanes, size_t count) {
-  constexpr size_t kPairs = kRepeatBytes / sizeof(T) / 2;
+T CombinePairwise(const F& f, const T* from, size_t count) {
+  if constexpr (npu::simd::kIsFloatLane<T>) {
+    if (count == kRepeat<T>) return npu::simd::CombineNeighbours<kRepeat<T>>(f, from);
+  }
+  constexpr size_t kPairs = kRepeat<T> / 2;
   // Whole vectors: what is computed behind the pairs is not used.
   constexpr size_t kWhole = npu::simd::kLanes;
   static_assert(kPairs % kWhole == 0, "expected a repeat of whole vectors");
-  T even[kPairs] = {}, odd[kPairs] = {};
+  T lanes[kRepeat<T>], even[kPairs] = {}, odd[kPairs] = {};
+  std::copy_n(from, count, lanes);
   for (; count > 1; count = (count + 1) / 2) {
     const size_t pairs = count / 2;
     const T last = lanes[count - 1];
@@ -40,25 +49,22 @@ T CombinePairwise(const F& f, T* lanes, size_t count) {
 /// One value of a line of at least one element, each step rounded to T. The order is that of the
 /// generation:
 ///   A2/A3  the lanes of a repeat (256 bytes) take their elements in turn, then neighbouring lanes
-///   are combined pairwise A5     each repeat is combined pairwise, then the results of the repeats
-///   in turn
+///   are combined pairwise
+///   A5     each repeat is combined pairwise, then the results of the repeats in turn
 template <class F, class T>
 T CombineLine(const F& f, npu::Generation generation, const T* line, size_t length) {
-  constexpr size_t kLanes = kRepeatBytes / sizeof(T);
-  T lanes[kLanes];
-  const size_t first = std::min(length, kLanes);
-  std::copy_n(line, first, lanes);
-  if (generation == npu::Generation::kA3) {
+  constexpr size_t kLanes = kRepeat<T>;
+  if (generation == npu::Generation::kA3 && length > kLanes) {
+    T lanes[kLanes];
+    std::copy_n(line, kLanes, lanes);
     for (size_t i = kLanes; i < length; i += kLanes) {
       npu::simd::Map(f, std::min(kLanes, length - i), lanes, lanes, line + i);
     }
-    return CombinePairwise(f, lanes, first);
+    return CombinePairwise(f, lanes, kLanes);
   }
-  T result = CombinePairwise(f, lanes, first);
+  T result = CombinePairwise(f, line, std::min(length, kLanes));
   for (size_t i = kLanes; i < length; i += kLanes) {
-    const size_t count = std::min(kLanes, length - i);
-    std::copy_n(line + i, count, lanes);
-    const T next = CombinePairwise(f, lanes, count);
+    const T next = CombinePairwise(f, line + i, std::min(kLanes, length - i));
     npu::simd::Map(f, 1, &result, &result, &next);
   }
   return result;

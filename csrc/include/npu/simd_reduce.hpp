@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "npu/simd.hpp"
+
+/// Reductions of lanes of float.
+namespace npu::simd {
+
+namespace detail {
+
+/// value as an element of type T holds it.
+template <class T>
+[[gnu::always_inline]] inline Float Rounded(Float value) {
+  if constexpr (std::is_same_v<T, half>)
+    return WidenHalf(NarrowHalf(value));
+  else if constexpr (std::is_same_v<T, bfloat16_t>)
+    return WidenBfloat16(NarrowBfloat16(value));
+  else
+    return value;
+}
+
+/// The first (kSecond = 0) or second ones of all pairs of neighbours in a and b. Moves between the
+/// halves of 8 lanes are slow: two stages keep within them, which puts lanes 0 to 3 of all vectors
+/// before lanes 4 to 7 of them, and every third stage pairs the halves.
+template <int kStage, int kSecond>
+[[gnu::always_inline]] inline Float OfPairs(Float a, Float b) {
+  constexpr int s = kSecond;
+  if constexpr (kLanes == 4)
+    return __builtin_shufflevector(a, b, s, 2 + s, 4 + s, 6 + s);
+  else if constexpr (kStage % 3 == 2)
+    return __builtin_shufflevector(a, b, 4 * s, 4 * s + 1, 4 * s + 2, 4 * s + 3, 4 * s + 8,
+                                   4 * s + 9, 4 * s + 10, 4 * s + 11);
+  else
+    return __builtin_shufflevector(a, b, s, 2 + s, 8 + s, 10 + s, 4 + s, 6 + s, 12 + s, 14 + s);
+}
+
+/// Combines the kCount elements in lanes pairwise until one is left, in lane 0.
+template <class T, int kStage, size_t kCount, class F>
+[[gnu::always_inline]] inline Float CombineStages(const F& f, Float* lanes) {
+  if constexpr (kCount == 1) {
+    return lanes[0];
+  } else {
+    constexpr bool kOfOneVector = kCount <= kLanes;
+    constexpr size_t kVectors = kOfOneVector ? 1 : kCount / kLanes / 2;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < kVectors; ++i) {
+      const Float a = lanes[2 * i], b = kOfOneVector ? a : lanes[2 * i + 1];
+      lanes[i] = Rounded<T>(f(OfPairs<kStage, 0>(a, b), OfPairs<kStage, 1>(a, b)));
+    }
+    return CombineStages<T, kStage + 1, kCount / 2>(f, lanes);
+  }
+}
+
+}  // namespace detail
+
+/// Combines neighbours of the kCount elements at from, a power of two of at least kLanes, until one
+/// is left; each step is rounded to T.
+template <size_t kCount, class F, class T>
+inline T CombineNeighbours(const F& f, const T* from) {
+  static_assert(kCount >= kLanes && (kCount & (kCount - 1)) == 0, "expected a power of two");
+  Float lanes[kCount / kLanes];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kCount / kLanes; ++i) lanes[i] = LoadFloat(from + i * kLanes);
+  T result[kLanes];
+  StoreFloat(result, detail::CombineStages<T, 0, kCount>(f, lanes));
+  return result[0];
+}
+
+}  // namespace npu::simd
