@@ -136,22 +136,28 @@ TEST(Tmov, VecTakesWhatBothRegionsHave) {
 TEST(Tmov, VecChangesLayout) {
   using Nz = Tile<TileType::Vec, half, 32, 48, BLayout::ColMajor, -1, -1, SLayout::RowMajor>;
   using Columns = Tile<TileType::Vec, half, 32, 48, BLayout::ColMajor, -1, -1>;
-  OnCore([] {
-    VecTile<half, 32, 48> rows(31, 45);
-    Nz boxes(31, 45);
-    Columns columns(31, 45);
-    TASSIGN(rows, 0);
-    TASSIGN(boxes, 8192);
-    TASSIGN(columns, 16384);
-    Fill(rows, Mark);
-    TMOV(boxes, rows);
-    ExpectMoved(boxes, rows, 31, 45);
-    TMOV(columns, boxes);
-    ExpectMoved(columns, rows, 31, 45);
-    Fill(rows, [](int, int) { return 0; });
-    TMOV(rows, columns);
-    ExpectMoved(rows, boxes, 31, 45);
-  });
+  const auto check = [](int valid_rows, int valid_cols) {
+    OnCore([=] {
+      VecTile<half, 32, 48> rows(valid_rows, valid_cols);
+      Nz boxes(valid_rows, valid_cols);
+      Columns columns(valid_rows, valid_cols);
+      TASSIGN(rows, 0);
+      TASSIGN(boxes, 8192);
+      TASSIGN(columns, 16384);
+      Fill(rows, Mark);
+      TMOV(boxes, rows);
+      ExpectMoved(boxes, rows, valid_rows, valid_cols);
+      TMOV(columns, boxes);
+      ExpectMoved(columns, rows, valid_rows, valid_cols);
+      Fill(rows, [](int, int) { return 0; });
+      TMOV(rows, columns);
+      ExpectMoved(rows, boxes, valid_rows, valid_cols);
+      ASSERT_TRUE(valid_cols == 48 || At(rows, 0, valid_cols) == 0);
+    });
+  };
+  check(31, 45);
+  check(32, 48);
+  check(24, 40);
 }
 
 TEST(TmovFault, NamesATileThatIsTooSmall) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "npu/transpose.hpp"
 #include "pto/check.hpp"
 #include "pto/layout.hpp"
 
@@ -47,6 +48,19 @@ inline size_t RestOfRun(size_t at) {
   return Order<TileT>::kRun - at % Order<TileT>::kRun;
 }
 
+// Elements of 16 bits whose lines change direction move in squares of this many.
+inline constexpr size_t kSquare = 8;
+
+/// Lines at even distances, neighbours first, in groups of this many.
+template <class TileT>
+inline constexpr size_t kEvenLines =
+    TileT::isBoxedLayout ? Order<TileT>::kBoxLines : Order<TileT>::kLines;
+
+template <class TileT>
+inline constexpr bool kHasSquares =
+    sizeof(typename TileT::DType) == 2 && Order<TileT>::kRun % kSquare == 0 &&
+    kEvenLines<TileT> % kSquare == 0;
+
 /// Calls copy(dst run, src run, distance of neighbours in the src run, elements) for pieces that
 /// cover region of dst; element (0, 0) of region lies at row, col in src.
 template <class Dst, class Src, class Copy>
@@ -72,7 +86,7 @@ inline void ForEachPiece(const Dst& dst, const Region& region, const Src& src, s
         copy(to, src.data() + from_order.Offset(src_line + line, src_at + at), size_t{1}, count);
       } else {
         // Neighbours of the dst run lie in neighbouring lines of src: evenly spaced within a box.
-        constexpr size_t kBoxLines = Src::isBoxedLayout ? S::kBoxLines : S::kLines;
+        constexpr size_t kBoxLines = kEvenLines<Src>;
         const size_t line_of_src = src_at + at;
         count = std::min(count, kBoxLines - line_of_src % kBoxLines);
         const size_t step = S::kLines > 1 ? from_order.Offset(1, 0) : 1;
@@ -83,12 +97,35 @@ inline void ForEachPiece(const Dst& dst, const Region& region, const Src& src, s
   }
 }
 
+/// The same as CopyRegion where lines of dst are columns of src or the other way round; region, row
+/// and col are multiples of squares.
+template <class Dst, class Src>
+inline void CopySquares(const Dst& dst, const Region& region, const Src& src, size_t row,
+                        size_t col) {
+  using D = Order<Dst>;
+  const D to_order(dst);
+  const Order<Src> from_order(src);
+  const size_t to_pitch = to_order.Offset(1, 0), from_pitch = from_order.Offset(1, 0);
+  for (size_t r = 0; r < region.rows; r += kSquare) {
+    for (size_t c = 0; c < region.cols; c += kSquare) {
+      auto* to = ElementOf(dst, region.row + r, region.col + c);
+      const auto* from = ElementOf(src, row + r, col + c);
+      npu::simd::TransposeSquare(to, to_pitch, from, from_pitch);
+    }
+  }
+}
+
 /// region of dst = the elements of src at row, col and on; the bytes as they are.
 template <class Dst, class Src>
 inline void CopyRegion(const Dst& dst, const Region& region, const Src& src, size_t row,
                        size_t col) {
   using T = typename Dst::DType;
   static_assert(sizeof(T) == sizeof(typename Src::DType), "expected elements of one size");
+  if constexpr (Order<Dst>::kLinesAreRows != Order<Src>::kLinesAreRows && kHasSquares<Dst> &&
+                kHasSquares<Src>) {
+    const size_t all = region.row | region.col | region.rows | region.cols | row | col;
+    if (all % kSquare == 0) return CopySquares(dst, region, src, row, col);
+  }
   constexpr size_t kWhole = std::min(Order<Dst>::kRun, Order<Src>::kRun);
   ForEachPiece(dst, region, src, row, col, [](T* to, const auto* from, size_t step, size_t count) {
     if (step != 1) {

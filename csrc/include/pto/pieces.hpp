@@ -42,18 +42,32 @@ inline void ForEachPiece(const TileFacts& tile, const GlobalFacts& global, const
   const auto start = [&](size_t line) {
     return global.data + global.LineStart(static_cast<int64_t>(line)) * global_bytes;
   };
+  const auto run = static_cast<int64_t>(order.run);
+  const auto run_step = static_cast<int64_t>(order.RunStep() * bytes);
+  const int64_t global_run_step = run * global.Step() * global_bytes;
   const bool same_direction = order.lines_are_rows == global.LinesAreRows();
   for (size_t line = 0; line < lines; ++line) {
-    if (same_direction) {
+    if (same_direction && line + kLinesAhead < lines) {
+      Prefetch(start(line + kLinesAhead), length * bytes);
+    }
+    if (same_direction && global.Boxed()) {
       char* line_start = start(line);
-      if (line + kLinesAhead < lines) Prefetch(start(line + kLinesAhead), length * bytes);
       for (size_t at = 0; at < length;) {
-        size_t count = std::min(length - at, order.run - at % order.run);
-        if (global.Boxed()) count = std::min(count, global.Run() - at % global.Run());
+        const size_t count =
+            std::min({length - at, order.run - at % order.run, global.Run() - at % global.Run()});
         move(Piece{line, at, tile.data + order.Offset(line, at) * bytes,
                    line_start + global.InLine(static_cast<int64_t>(at)) * global_bytes,
                    global.Step(), count});
         at += count;
+      }
+    } else if (same_direction) {
+      Piece piece = {line,          0, tile.data + order.Offset(line, 0) * bytes, start(line),
+                     global.Step(), 0};
+      for (; piece.at < length; piece.at += order.run) {
+        piece.count = std::min(length - piece.at, order.run);
+        move(piece);
+        piece.tile += run_step;
+        piece.global += global_run_step;
       }
     } else {
       for (size_t at = 0; at < length; ++at) {

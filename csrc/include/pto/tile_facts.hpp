@@ -40,6 +40,8 @@ struct LineOrder {
     return line / box_lines * (box_lines * length) + at / run * (box_lines * run) +
            line % box_lines * run + at % run;
   }
+  /// Distance of the runs of a line, in elements.
+  constexpr size_t RunStep() const { return (boxes_along_lines ? box_lines : lines) * run; }
 };
 
 template <class TileT>
