@@ -115,11 +115,14 @@ TYPED_TEST(Tmatmul, TakesRaggedValidRegions) {
   for (const Size size : {Size{1, 1, 1}, Size{3, 7, 15}, Size{17, 33, 17}, Size{31, 63, 47}}) {
     Check<TypeParam, 32, 64, 48>(size);
   }
+  for (const Size size : {Size{3, 7, 48}, Size{17, 33, 65}, Size{31, 63, 79}}) {
+    Check<TypeParam, 32, 64, 80>(size);
+  }
 }
 
 TEST(TmatmulSizes, DeepAndTallProductsKeepTheOrder) {
   using Half = Kind<float, half, LeftZz>;
-  Check<Half, 144, 224, 32>({141, 213, 29});  // more than one block in rows and in depth
+  Check<Half, 144, 224, 64>({141, 213, 61});  // more than one block in rows and in depth
   Check<Kind<int32_t, int8_t, LeftNz>, 144, 448, 32>({144, 448, 32});
 }
 
@@ -216,34 +219,34 @@ TEST(TmatmulValues, Tf32ShortensFloatOperandsUntilItIsReset) {
 TEST(TmatmulAcc, StartsFromAnotherAccumulator) {
   OnCube([] {
     LeftZz<half, 32, 16> a(30, 15);
-    Right<half, 16, 32> b(15, 31);
-    Acc<float, 32, 32> c(30, 31), start(30, 31);
+    Right<half, 16, 64> b(15, 63);
+    Acc<float, 32, 64> c(30, 63), start(30, 63);
     TASSIGN(a, 0);
     TASSIGN(b, 0);
     TASSIGN(c, 0);
-    TASSIGN(start, 4096);
+    TASSIGN(start, 8192);
     FillRandom(a, 3);
     FillRandom(b, 4);
     FillRandom(start, 5);
     TMATMUL_ACC(c, start, a, b);
-    ExpectProduct<float>(c, a, b, {30, 15, 31}, [&](int r, int col) { return At(start, r, col); });
+    ExpectProduct<float>(c, a, b, {30, 15, 63}, [&](int r, int col) { return At(start, r, col); });
     Fill(c, [](int, int) { return 3.0f; });
     TMATMUL_ACC(c, a, b);
-    ExpectProduct<float>(c, a, b, {30, 15, 31}, [](int, int) { return 3.0f; });
+    ExpectProduct<float>(c, a, b, {30, 15, 63}, [](int, int) { return 3.0f; });
     Fill(c, [](int, int) { return 3.0f; });
     TMATMUL_ACC<AccPhase::Final>(c, a, b);
-    ExpectProduct<float>(c, a, b, {30, 15, 31}, [](int, int) { return 3.0f; });
+    ExpectProduct<float>(c, a, b, {30, 15, 63}, [](int, int) { return 3.0f; });
     TMATMUL<AccPhase::Partial>(c, a, b);
-    ExpectProduct<float>(c, a, b, {30, 15, 31}, [](int, int) { return 0.0f; });
+    ExpectProduct<float>(c, a, b, {30, 15, 63}, [](int, int) { return 0.0f; });
   });
 }
 
 TEST(TmatmulBias, StartsEachColumnFromItsBias) {
   OnCube([] {
     LeftNz<float, 16, 16> a(13, 11);
-    Right<float, 16, 32> b(11, 23);
-    Acc<float, 16, 32> c(13, 23);
-    Bias<float, 32> bias(23);
+    Right<float, 16, 64> b(11, 55);
+    Acc<float, 16, 64> c(13, 55);
+    Bias<float, 64> bias(55);
     TASSIGN(a, 0);
     TASSIGN(b, 0);
     TASSIGN(c, 0);
@@ -252,7 +255,7 @@ TEST(TmatmulBias, StartsEachColumnFromItsBias) {
     FillRandom(b, 7);
     FillRandom(bias, 8);
     TMATMUL_BIAS(c, a, b, bias);
-    ExpectProduct<float>(c, a, b, {13, 11, 23}, [&](int, int col) { return At(bias, 0, col); });
+    ExpectProduct<float>(c, a, b, {13, 11, 55}, [&](int, int col) { return At(bias, 0, col); });
   });
 }
 

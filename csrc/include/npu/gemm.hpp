@@ -7,16 +7,28 @@
 #include <type_traits>
 
 #include "npu/simd.hpp"
+#include "npu/transpose.hpp"
 
 /// The inner loops of matrix products: blocks of kGemmRows rows of A, as they lie, times panels of
-/// kGemmCols columns of B, row after row of the panel contiguous.
+/// columns of B, row after row of the panel contiguous.
 ///
 /// Order of additions, in every lane and at every ISA level: the start value, then one fused
 /// multiply-add (a single rounding) per k, k ascending.
 namespace npu::simd {
 
 inline constexpr int kGemmRows = 4;
-inline constexpr int kGemmCols = 16;
+
+/// Columns of a panel. 4 x 24 sums fill 12 of 16 registers, which hides the latency of additions
+/// even where another thread shares the core; 4 x 16 take what is left over.
+inline constexpr int kWidePanel = 24;
+inline constexpr int kPanel = 16;
+
+/// kCols columns of a matrix: element (row, 8 * i + j) at groups[i][row * row_step + j].
+template <class T, int kCols>
+struct Columns {
+  T* groups[kCols / 8];
+  size_t row_step;
+};
 
 namespace detail {
 
@@ -81,106 +93,92 @@ template <class V, class T>
     return V{value, value, value, value};
 }
 
-/// kGemmRows x 2 vectors of the product, all accumulators in registers.
-template <class In, class T = typename Multiplier<In>::Scalar>
-[[gnu::always_inline]] inline void MultiplyColumns(size_t depth, const T* a, size_t a_pitch,
-                                                   const T* b, const T* start, size_t start_pitch,
-                                                   T* out) {
+/// kGemmRows x kVectors vectors of the product, from vector kFirst on; all sums in registers.
+template <class In, int kVectors, int kFirst, class T, int kCols>
+[[gnu::always_inline]] inline void MultiplyVectors(size_t depth, const T* a, size_t a_pitch,
+                                                   const T* b, const Columns<const T, kCols>& start,
+                                                   const Columns<T, kCols>& out, size_t first_row) {
   using M = Multiplier<In>;
   using V = typename M::Lanes;
-  V sum[kGemmRows][2];
+  const auto at = [&](const auto& columns, int i) {
+    const int col = (kFirst + i) * kLanes;
+    return columns.groups[col / 8] + col % 8 + first_row * columns.row_step;
+  };
+  V sum[kGemmRows][kVectors];
+#pragma GCC unroll 3
+  for (int i = 0; i < kVectors; ++i) {
 #pragma GCC unroll 4
-  for (int row = 0; row < kGemmRows; ++row) {
-    sum[row][0] = LoadLanes<V>(start + row * start_pitch);
-    sum[row][1] = LoadLanes<V>(start + row * start_pitch + kLanes);
+    for (int row = 0; row < kGemmRows; ++row) {
+      sum[row][i] = LoadLanes<V>(at(start, i) + row * start.row_step);
+    }
   }
-#pragma GCC unroll 2
+  if (depth == 0) __builtin_unreachable();  // else the sums go through memory
+#pragma GCC unroll 4
   for (size_t k = 0; k < depth; ++k) {
-    const V b0 = LoadLanes<V>(b + k * kGemmCols);
-    const V b1 = LoadLanes<V>(b + k * kGemmCols + kLanes);
+    V values[kVectors];
+#pragma GCC unroll 3
+    for (int i = 0; i < kVectors; ++i) {
+      values[i] = LoadLanes<V>(b + k * kCols + (kFirst + i) * kLanes);
+    }
 #pragma GCC unroll 4
     for (int row = 0; row < kGemmRows; ++row) {
       const V value = Broadcast<V>(a[row * a_pitch + k]);
-      sum[row][0] = M::Add(value, b0, sum[row][0]);
-      sum[row][1] = M::Add(value, b1, sum[row][1]);
+#pragma GCC unroll 3
+      for (int i = 0; i < kVectors; ++i) sum[row][i] = M::Add(value, values[i], sum[row][i]);
     }
   }
+#pragma GCC unroll 3
+  for (int i = 0; i < kVectors; ++i) {
 #pragma GCC unroll 4
-  for (int row = 0; row < kGemmRows; ++row) {
-    std::memcpy(out + row * kGemmCols, &sum[row][0], sizeof(V));
-    std::memcpy(out + row * kGemmCols + kLanes, &sum[row][1], sizeof(V));
+    for (int row = 0; row < kGemmRows; ++row) {
+      std::memcpy(at(out, i) + row * out.row_step, &sum[row][i], sizeof(V));
+    }
   }
 }
 
 }  // namespace detail
 
-/// out = start + a * b for kGemmRows rows and kGemmCols columns; out has a pitch of kGemmCols and
-/// may be start.
-template <class In, class T = typename detail::Multiplier<In>::Scalar>
+/// out = start + a * b for kGemmRows rows from first_row on and the kCols columns of the panel b;
+/// depth is at least 1. out may be start.
+template <class In, int kCols, class T>
 [[gnu::noinline]] void MultiplyBlock(size_t depth, const T* a, size_t a_pitch, const T* b,
-                                     const T* start, size_t start_pitch, T* out) {
-#pragma GCC unroll 2
-  for (int col = 0; col < kGemmCols; col += 2 * kLanes) {
-    detail::MultiplyColumns<In>(depth, a, a_pitch, b + col, start + col, start_pitch, out + col);
+                                     const Columns<const T, kCols>& start,
+                                     const Columns<T, kCols>& out, size_t first_row) {
+  constexpr int kVectors = kCols / 8;
+  detail::MultiplyVectors<In, kVectors, 0>(depth, a, a_pitch, b, start, out, first_row);
+  if constexpr (kLanes == 4) {
+    detail::MultiplyVectors<In, kVectors, kVectors>(depth, a, a_pitch, b, start, out, first_row);
   }
 }
-
-namespace detail {
-
-using Uint16x8 = uint16_t __attribute__((vector_size(16)));
-
-/// Transposes 8 rows of 8 lanes of 16 bits.
-[[gnu::always_inline]] inline void Transpose(Uint16x8 (&r)[8]) {
-  Uint16x8 a[8], b[8];
-#pragma GCC unroll 4
-  for (int i = 0; i < 8; i += 2) {
-    a[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 2, 10, 3, 11);
-    a[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 4, 12, 5, 13, 6, 14, 7, 15);
-  }
-#pragma GCC unroll 2
-  for (int i = 0; i < 8; i += 4) {
-    b[i] = __builtin_shufflevector(a[i], a[i + 2], 0, 1, 8, 9, 2, 3, 10, 11);
-    b[i + 1] = __builtin_shufflevector(a[i], a[i + 2], 4, 5, 12, 13, 6, 7, 14, 15);
-    b[i + 2] = __builtin_shufflevector(a[i + 1], a[i + 3], 0, 1, 8, 9, 2, 3, 10, 11);
-    b[i + 3] = __builtin_shufflevector(a[i + 1], a[i + 3], 4, 5, 12, 13, 6, 7, 14, 15);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    r[2 * i] = __builtin_shufflevector(b[i], b[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    r[2 * i + 1] = __builtin_shufflevector(b[i], b[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-}
-
-}  // namespace detail
 
 /// Elements that PackBlock takes from each column.
 inline constexpr int kPackDepth = 8;
 
-/// to[k][column] = column_of(column)[k] for kPackDepth values of k and kGemmCols columns.
-template <class In, class T, class ColumnOf>
+/// to[k][column] = column_of(column)[k] for kPackDepth values of k and kCols columns.
+template <class In, int kCols, class T, class ColumnOf>
 [[gnu::always_inline]] inline void PackBlock(T* to, const ColumnOf& column_of) {
   if constexpr (kIsHalf<In>) {
-#pragma GCC unroll 2
-    for (int half_panel = 0; half_panel < kGemmCols; half_panel += 8) {
-      detail::Uint16x8 rows[8];
+#pragma GCC unroll 3
+    for (int first = 0; first < kCols; first += 8) {
+      Uint16x8 rows[8];
 #pragma GCC unroll 8
       for (int i = 0; i < 8; ++i) {
-        rows[i] = detail::LoadLanes<detail::Uint16x8>(column_of(half_panel + i));
+        rows[i] = detail::LoadLanes<Uint16x8>(column_of(first + i));
       }
-      detail::Transpose(rows);
+      Transpose(rows);
 #pragma GCC unroll 8
       for (int i = 0; i < 8; ++i) {
         In narrow[8];
         std::memcpy(static_cast<void*>(narrow), &rows[i], sizeof(narrow));
         for (int at = 0; at < 8; at += kLanes) {
-          StoreFloat(to + i * kGemmCols + half_panel + at, LoadFloat(narrow + at));
+          StoreFloat(to + i * kCols + first + at, LoadFloat(narrow + at));
         }
       }
     }
   } else {
-    for (int column = 0; column < kGemmCols; ++column) {
+    for (int column = 0; column < kCols; ++column) {
       const In* from = column_of(column);
-      for (int k = 0; k < kPackDepth; ++k) to[k * kGemmCols + column] = static_cast<T>(from[k]);
+      for (int k = 0; k < kPackDepth; ++k) to[k * kCols + column] = static_cast<T>(from[k]);
     }
   }
 }

@@ -13,7 +13,7 @@ namespace pto {
 
 namespace detail {
 
-// A block of A and a panel of B in the type that is multiplied: 64 and 8 KiB of the stack.
+// A block of A and a panel of B in the type that is multiplied: 64 and 12 KiB of the stack.
 inline constexpr size_t kBlockRows = 128;
 inline constexpr size_t kBlockDepth = 128;
 
@@ -40,16 +40,16 @@ inline void PackRows(const Left& a, size_t first_row, size_t rows, size_t first_
   std::fill_n(to, (kFill - rows % kFill) % kFill * pitch, T{});
 }
 
-/// Columns first_col to first_col + 15 and rows first_k... of b.
-template <class T, class Right>
+/// kCols columns from first_col on and rows first_k... of b.
+template <int kCols, class T, class Right>
 inline void PackColumns(const Right& b, size_t first_col, size_t first_k, size_t depth, T* to) {
   using In = typename Right::DType;
   using B = Order<Right>;
-  constexpr size_t kCols = npu::simd::kGemmCols, kDepth = npu::simd::kPackDepth;
+  constexpr size_t kDepth = npu::simd::kPackDepth;
   if constexpr (!B::kLinesAreRows && B::kRun % kDepth == 0) {
     const B order(b);
     for (size_t k = 0; k < depth; k += kDepth) {
-      npu::simd::PackBlock<In>(to + k * kCols, [&](size_t column) {
+      npu::simd::PackBlock<In, kCols>(to + k * kCols, [&](size_t column) {
         return b.data() + order.Offset(first_col + column, first_k + k);
       });
     }
@@ -62,41 +62,64 @@ inline void PackColumns(const Right& b, size_t first_col, size_t first_k, size_t
   }
 }
 
-/// What the sums start from: element (row, 16 * panel + i) at
-/// data[panel * panel_step + row * row_step + i].
+/// A matrix in boxes of 16 columns.
 template <class T>
-struct Start {
-  const T* data;
-  size_t panel_step;
+struct Boxed {
+  static constexpr size_t kCols = 16;
+
+  T* data;
+  size_t box_step;
   size_t row_step;
+
+  /// Columns from first on, a multiple of 8.
+  template <int kCount>
+  npu::simd::Columns<T, kCount> ColumnsFrom(size_t first) const {
+    npu::simd::Columns<T, kCount> columns = {{}, row_step};
+    for (auto& group : columns.groups) {
+      group = data + first / kCols * box_step + first % kCols;
+      first += 8;
+    }
+    return columns;
+  }
 };
 
-/// The block of rows x cols at out, which has a pitch of 16, through copies: what lies outside of
-/// it in memory is neither read nor written.
-template <class In, class T>
-inline void MultiplyRest(size_t depth, const T* a, size_t pitch, const T* b, const T* start,
-                         size_t row_step, T* out, size_t rows, size_t cols) {
-  constexpr size_t kCols = npu::simd::kGemmCols;
-  T begin[npu::simd::kGemmRows * kCols] = {}, end[npu::simd::kGemmRows * kCols];
-  for (size_t row = 0; row < rows; ++row) {
-    std::copy_n(start + row * row_step, cols, begin + row * kCols);
-  }
-  npu::simd::MultiplyBlock<In>(depth, a, pitch, b, begin, kCols, end);
-  for (size_t row = 0; row < rows; ++row) std::copy_n(end + row * kCols, cols, out + row * kCols);
+/// rows x cols elements of a block of the product, through a copy: what lies outside of them in
+/// memory is neither read nor written.
+template <class In, class T, int kCols>
+inline void MultiplyRest(size_t depth, const T* a, size_t pitch, const T* b,
+                         const npu::simd::Columns<const T, kCols>& start,
+                         const npu::simd::Columns<T, kCols>& out, size_t first_row, size_t rows,
+                         size_t cols) {
+  T sums[npu::simd::kGemmRows * kCols] = {};
+  const Boxed<T> copy = {sums, Boxed<T>::kCols, kCols};
+  const auto transfer = [&](const auto& from, size_t from_row, const auto& to, size_t to_row) {
+    for (size_t row = 0; row < rows; ++row) {
+      for (size_t group = 0; group * 8 < cols; ++group) {
+        std::copy_n(from.groups[group] + (from_row + row) * from.row_step,
+                    std::min<size_t>(8, cols - group * 8),
+                    to.groups[group] + (to_row + row) * to.row_step);
+      }
+    }
+  };
+  const auto columns = copy.template ColumnsFrom<kCols>(0);
+  transfer(start, first_row, columns, 0);
+  const Boxed<const T> begin = {sums, Boxed<T>::kCols, kCols};
+  npu::simd::MultiplyBlock<In>(depth, a, pitch, b, begin.template ColumnsFrom<kCols>(0), columns,
+                               0);
+  transfer(columns, 0, out, first_row);
 }
 
 template <class Acc, class Left, class Right>
 struct Product {
   using In = typename Left::DType;
   using T = typename Acc::DType;
-  static constexpr size_t kPanel = npu::simd::kGemmCols;
+  using Sums = Boxed<T>;
+  using Start = Boxed<const T>;
 
   const Acc& c;
   const Left& a;
   const Right& b;
   size_t m, k, n;
-
-  size_t PanelStep() const { return Order<Acc>(c).Lines() * kPanel; }
 
   /// What the core does to float operands.
   static void Shorten(T* data, size_t count) {
@@ -108,40 +131,51 @@ struct Product {
     }
   }
 
-  void Panel(size_t first_row, size_t rows, size_t panel, size_t depth, size_t pitch,
-             const T* a_block, const T* b_panel, const Start<T>& start) const {
+  static constexpr size_t PitchOf(size_t depth) { return (depth + 7) / 8 * 8; }
+
+  /// rows of a_block, which starts at first_row, times kCols columns, or less of the last panel.
+  template <int kCols>
+  void Panel(const Start& start, const Sums& sums, const T* a_block, size_t first_row, size_t rows,
+             size_t first_k, size_t depth, size_t first_col) const {
     constexpr size_t kRows = npu::simd::kGemmRows;
-    const size_t cols = std::min(kPanel, n - panel * kPanel);
+    alignas(64) T b_panel[kBlockDepth * kCols];
+    PackColumns<kCols>(b, first_col, first_k, depth, b_panel);
+    Shorten(b_panel, depth * kCols);
+    const size_t pitch = PitchOf(depth);
+    const size_t cols = std::min<size_t>(kCols, n - first_col);
+    const auto from = start.template ColumnsFrom<kCols>(first_col);
+    const auto to = sums.template ColumnsFrom<kCols>(first_col);
     for (size_t row = 0; row < rows; row += kRows) {
-      const T* from = start.data + panel * start.panel_step + (first_row + row) * start.row_step;
-      T* to = c.data() + panel * PanelStep() + (first_row + row) * kPanel;
       const T* a_rows = a_block + row * pitch;
-      if (cols == kPanel && rows - row >= kRows) {
-        npu::simd::MultiplyBlock<In>(depth, a_rows, pitch, b_panel, from, start.row_step, to);
+      if (cols == kCols && rows - row >= kRows) {
+        npu::simd::MultiplyBlock<In>(depth, a_rows, pitch, b_panel, from, to, first_row + row);
       } else {
-        MultiplyRest<In>(depth, a_rows, pitch, b_panel, from, start.row_step, to,
+        MultiplyRest<In>(depth, a_rows, pitch, b_panel, from, to, first_row + row,
                          std::min(kRows, rows - row), cols);
       }
     }
   }
 
-  [[gnu::noinline]] void Run(Start<T> start) const {
+  [[gnu::noinline]] void Run(Start start) const {
+    const Sums sums = {c.data(), Order<Acc>(c).Lines() * Sums::kCols, Sums::kCols};
+    // Two wide panels cover three boxes.
+    constexpr size_t kWide = npu::simd::kWidePanel, kNarrow = npu::simd::kPanel;
+    const size_t wide_cols = n / (2 * kWide) * (2 * kWide);
     alignas(64) T a_block[kBlockRows * kBlockDepth];
-    alignas(64) T b_panel[kBlockDepth * kPanel];
     for (size_t first_k = 0; first_k < k; first_k += kBlockDepth) {
       const size_t depth = std::min(kBlockDepth, k - first_k);
-      const size_t pitch = (depth + 7) / 8 * 8;
       for (size_t row = 0; row < m; row += kBlockRows) {
         const size_t rows = std::min(kBlockRows, m - row);
-        PackRows(a, row, rows, first_k, depth, pitch, a_block);
-        Shorten(a_block, rows * pitch);
-        for (size_t panel = 0; panel * kPanel < n; ++panel) {
-          PackColumns(b, panel * kPanel, first_k, depth, b_panel);
-          Shorten(b_panel, depth * kPanel);
-          Panel(row, rows, panel, depth, pitch, a_block, b_panel, start);
-        }
+        PackRows(a, row, rows, first_k, depth, PitchOf(depth), a_block);
+        Shorten(a_block, rows * PitchOf(depth));
+        const auto panel = [&](auto cols, size_t first_col) {
+          Panel<cols>(start, sums, a_block, row, rows, first_k, depth, first_col);
+        };
+        size_t col = 0;
+        for (; col < wide_cols; col += kWide) panel(std::integral_constant<int, kWide>(), col);
+        for (; col < n; col += kNarrow) panel(std::integral_constant<int, kNarrow>(), col);
       }
-      start = {c.data(), PanelStep(), kPanel};
+      start = {sums.data, sums.box_step, sums.row_step};
     }
   }
 };
@@ -183,7 +217,7 @@ constexpr void CheckProductTypes() {
       Acc::Loc == TileType::Acc && Left::Loc == TileType::Left && Right::Loc == TileType::Right,
       "expected an Acc, a Left and a Right tile");
   static_assert(Acc::isBoxedLayout && !Acc::isRowMajor && Acc::isInnerRowMajor &&
-                    Order<Acc>::kRun == npu::simd::kGemmCols,
+                    Order<Acc>::kRun == Boxed<T>::kCols,
                 "expected an Acc tile of layout NZ with boxes of 16 columns");
 }
 
@@ -211,21 +245,21 @@ inline void CheckProduct(const npu::Core& core, const char* op, ProductSize size
 
 /// Where the sums start: in first, an accumulator or a bias, or at 0.
 template <StartFrom kStart, class First>
-inline Start<typename First::DType> StartOf(const npu::Core& core, const char* op,
-                                            const First& first, ProductSize size) {
+inline Boxed<const typename First::DType> StartOf(const npu::Core& core, const char* op,
+                                                  const First& first, ProductSize size) {
   using T = typename First::DType;
-  constexpr size_t kPanel = npu::simd::kGemmCols;
-  static constexpr T kZeros[kPanel] = {};
+  constexpr size_t kBox = Boxed<T>::kCols;
+  static constexpr T kZeros[kBox] = {};
   if constexpr (kStart == StartFrom::kZero) {
     return {kZeros, 0, 0};
   } else if constexpr (kStart == StartFrom::kAcc) {
     CheckTile(core, op, "the accumulator", first);
     CheckHolds(op, "the accumulator", first, size.m, size.n);
-    return {first.data(), Order<First>(first).Lines() * kPanel, kPanel};
+    return {first.data(), Order<First>(first).Lines() * kBox, kBox};
   } else {
     CheckTile(core, op, "the bias", first);
     CheckHolds(op, "the bias", first, 1, size.n);
-    return {first.data(), kPanel, 0};
+    return {first.data(), kBox, 0};
   }
 }
 
