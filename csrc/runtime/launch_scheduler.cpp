@@ -117,12 +117,7 @@ void LaunchScheduler::RunTasks() {
   while (ready_.empty() && CanStart()) {
     CoreSlot* slot = TakeSlot();
     if (slot == nullptr) return;
-    do {
-      StartTask(*slot);
-      RunPass(*slot);
-      EndTask(*slot);
-    } while (ready_.empty() && !stopped_ && next_block_ != shape_.blocks &&
-             NextType() == slot->core.type && !NextIsReserved());
+    RunPasses(*slot);
     GiveSlot(*slot);
   }
 }
@@ -195,14 +190,20 @@ void LaunchScheduler::GiveReserved() {
   }
 }
 
-void LaunchScheduler::RunPass(CoreSlot& slot) {
+void LaunchScheduler::RunPasses(CoreSlot& slot) {
+  const auto run = passes_[static_cast<int>(slot.core.type)];
   try {
-    passes_[static_cast<int>(slot.core.type)](args_);
-    if (observer_ != nullptr) observer_->OnKernelEnd(slot.core);
-    if (--tasks_until_poll_ == 0) [[unlikely]] {
-      tasks_until_poll_ = kTasksPerPoll;
-      Poll(slot.core);
-    }
+    do {
+      StartTask(slot);
+      run(args_);
+      if (observer_ != nullptr) observer_->OnKernelEnd(slot.core);
+      if (--tasks_until_poll_ == 0) [[unlikely]] {
+        tasks_until_poll_ = kTasksPerPoll;
+        Poll(slot.core);
+      }
+      EndTask(slot);
+    } while (GoesOn(slot));
+    return;
   } catch (const LaunchAborted&) {
   } catch (const Fault& fault) {
     Stop(NPU_ERROR_KERNEL_FAULT, fault.what());
@@ -215,6 +216,7 @@ void LaunchScheduler::RunPass(CoreSlot& slot) {
          std::string(Where(slot.core).c_str()) +
              ": expected no exception out of the kernel, got one of unknown type");
   }
+  EndTask(slot);
 }
 
 void LaunchScheduler::EndTask(CoreSlot& slot) {

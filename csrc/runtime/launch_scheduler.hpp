@@ -59,7 +59,13 @@ class LaunchScheduler final : public CoreScheduler {
     return live_[type] < core_limit_[type];
   }
   void RunTasks();
-  void RunPass(CoreSlot& slot);
+  /// Runs the next task on slot, and those behind it as long as they need such a core and nobody
+  /// waits to go on.
+  void RunPasses(CoreSlot& slot);
+  bool GoesOn(const CoreSlot& slot) const {
+    if (!ready_.empty() || stopped_ || next_block_ == shape_.blocks) return false;
+    return slot_of_task_.empty() || (NextType() == slot.core.type && !NextIsReserved());
+  }
   /// Takes back the cores that VectorBuffer gave to tasks which never started.
   void GiveReserved();
   bool NextIsReserved() const { return !slot_of_task_.empty() && slot_of_task_[next_task_]; }

@@ -126,7 +126,8 @@ bool Stream::RunFront(std::unique_lock<std::mutex>& lock) {
   Status status = Execute(*task, dropped);
   lock.lock();
   running_ = nested;
-  if (stop_requested_.exchange(false)) {
+  if (stop_requested_.load(std::memory_order_relaxed)) {
+    stop_requested_.store(false);
     if (status.code == NPU_SUCCESS) status = {NPU_ERROR_INTERRUPTED, kInterrupted};
   }
   const bool interrupted = status.code == NPU_ERROR_INTERRUPTED;
