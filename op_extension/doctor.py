@@ -100,7 +100,7 @@ def _operators() -> Iterator[Finding]:
 def _level() -> str:
     from op_extension import _runtime
 
-    return _runtime.isa_level()
+    return next(iter(_runtime.isa_levels()), "")
 
 
 def _headers() -> Iterator[Finding]:

@@ -15,6 +15,7 @@ ROOMS = {
     "csrc/include/npu": "npu",
     "csrc/include/npu/kernel.h": "kernel symbol",
     "csrc/include/npu/half.hpp": "16-bit floats",
+    "csrc/include/npu/isa_levels.hpp": "instruction set levels",
     "csrc/include/npu/core_layout.hpp": "core layout",
     "csrc/include/pto": "pto",
     "csrc/include/compat/device": "compat/device",
@@ -33,6 +34,7 @@ ROOMS = {
 INCLUDES = {
     "kernel symbol": set(),
     "16-bit floats": set(),
+    "instruction set levels": set(),
     "core layout": {"npu"},
     "npu": {"kernel symbol", "16-bit floats", "core layout"},
     "pto": {"npu", "16-bit floats"},
@@ -43,10 +45,10 @@ INCLUDES = {
     "runtime": {"npu", "core layout", "kernel symbol", "observe", "npu_runtime.h"},
     "kernel arguments": set(),
     "kernel": {"pto", "compat/device", "kernel arguments"},
-    "op": {"npu_runtime.h", "kernel symbol", "kernel arguments"},
+    "op": {"npu_runtime.h", "kernel symbol", "kernel arguments", "instruction set levels"},
     "host": {"op", "npu_runtime.h", "kernel symbol", "compat/host", "tensor interface"},
     "tensor interface": {"npu_runtime.h"},
-    "python": {"npu_runtime.h", "kernel symbol", "tensor interface"},
+    "python": {"npu_runtime.h", "kernel symbol", "tensor interface", "instruction set levels"},
 }
 FRAMEWORKS = {
     "torch": re.compile(r"^(torch|ATen|c10|caffe2)/|^Python\.h$"),

@@ -10,20 +10,10 @@
 #include <unordered_map>
 
 #include "kernel/tiling.h"
+#include "npu/isa_levels.hpp"
 
 namespace op {
 namespace {
-
-bool MachineHas([[maybe_unused]] const std::string& level) {
-#if defined(__x86_64__)
-  if (level == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
-  if (level == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
-  if (level == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2");
-  return false;
-#else
-  return level == "aarch64";
-#endif
-}
 
 /// Folder of the library that this code is in.
 std::string OwnFolder() {
@@ -43,9 +33,9 @@ struct Library {
 Library Open() {
   const std::string folder = OwnFolder();
   const char* asked = std::getenv("NPU_ISA_LEVEL");
-  for (const char* level : {"x86-64-v4", "x86-64-v3", "x86-64-v2", "aarch64"}) {
-    if ((asked && std::string(asked) != level) || !MachineHas(level)) continue;
-    const std::string path = folder + "/libop_kernels_" + level + ".so";
+  for (const npu::IsaLevel& level : npu::kIsaLevels) {
+    if ((asked && std::string(asked) != level.name) || !level.is_here()) continue;
+    const std::string path = folder + "/libop_kernels_" + level.name + ".so";
     if (access(path.c_str(), R_OK) != 0) continue;
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle) return {handle, ""};

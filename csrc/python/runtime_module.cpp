@@ -2,9 +2,11 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 
+#include "npu/isa_levels.hpp"
 #include "npu_runtime.h"
 #include "python/check.h"
 #include "python/kernel.h"
@@ -32,15 +34,15 @@ std::pair<uint64_t, uint64_t> InstructionCount(const std::string& name) {
   return {executions, elements};
 }
 
-/// Best level of kernels that this machine runs; "" where there is one only.
-std::string IsaLevel() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
-  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
-  return "x86-64-v2";
-#else
-  return "";
-#endif
+/// Levels that a kernel can be compiled for on this machine; none where the architecture has but
+/// one.
+pybind11::list IsaLevels() {
+  pybind11::list names;
+  if (std::size(npu::kIsaLevels) == 1) return names;
+  for (const npu::IsaLevel& level : npu::kIsaLevels) {
+    if (level.is_here()) names.append(level.name);
+  }
+  return names;
 }
 
 void SetTensorAccess(pybind11::type tensor, uintptr_t interface) {
@@ -52,7 +54,7 @@ void SetTensorAccess(pybind11::type tensor, uintptr_t interface) {
 void DefineKernel(pybind11::module_& module) {
   namespace py = pybind11;
   using npu_python::Kernel;
-  module.def("isa_level", &IsaLevel, "Best instruction set level of this machine.");
+  module.def("isa_levels", &IsaLevels, "Instruction set levels of this machine, the best first.");
   module.def("set_tensor_access", &SetTensorAccess, py::arg("tensor_type"), py::arg("interface"),
              "Tells what a tensor is, and where npuTensorInterface lies.");
   py::class_<Kernel>(module, "Kernel", "A compiled kernel.")

@@ -16,7 +16,6 @@ from op_extension._load import include_path
 from op_extension.errors import CompileError
 
 STANDARDS = ("c++17", "c++20")
-_LEVELS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
 # Kernels see of each other what they export, and nothing else.
 _LIBRARY_FLAGS = ("-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-fno-gnu-unique", "-w")
 
@@ -80,11 +79,10 @@ def isa_level() -> str:
     """The instruction set level that kernels are compiled for: NPU_ISA_LEVEL, or the best of the machine."""
     from op_extension import _runtime
 
-    best = _runtime.isa_level()
+    known = _runtime.isa_levels()
     asked = os.environ.get("NPU_ISA_LEVEL")
     if not asked:
-        return best
-    known = _LEVELS[: _LEVELS.index(best) + 1] if best in _LEVELS else [best]
+        return known[0] if known else ""
     if asked not in known:
         raise ValueError(f"NPU_ISA_LEVEL: expected {', '.join(known) or 'nothing'} on this machine, got {asked}")
     return asked
