@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sigmoid.h>
@@ -7,22 +6,16 @@
 #include <ATen/ops/tanh.h>
 #include <torch/library.h>
 
-#include <optional>
 #include <tuple>
 #include <vector>
 
+#include "aten/gates.h"
 #include "device/registration.h"
 
 /// GRU cells of a private device come as one operator each, which CPU does not have. Gates: reset,
 /// update, new.
 namespace npu_backend {
 namespace {
-
-using OptionalTensor = std::optional<at::Tensor>;
-
-at::Tensor WithBias(const at::Tensor& gates, const OptionalTensor& bias) {
-  return bias && bias->defined() ? gates + *bias : gates;
-}
 
 /// The workspace keeps reset, update, new, the old state, and what reset multiplies.
 std::tuple<at::Tensor, at::Tensor> GruCell(const at::Tensor& input_gates,
@@ -37,9 +30,6 @@ std::tuple<at::Tensor, at::Tensor> GruCell(const at::Tensor& input_gates,
   at::Tensor hy = (hx - fresh) * update + fresh;
   return {std::move(hy), at::cat({reset, update, fresh, hx, hidden[2]}, 1)};
 }
-
-at::Tensor SigmoidSlope(const at::Tensor& value) { return value * (1 - value); }
-at::Tensor TanhSlope(const at::Tensor& value) { return 1 - value * value; }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> GruCellBackward(
     const at::Tensor& grad_hy, const at::Tensor& workspace, bool has_bias) {

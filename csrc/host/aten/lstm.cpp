@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sigmoid.h>
@@ -8,10 +7,10 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/library.h>
 
-#include <optional>
 #include <tuple>
 #include <vector>
 
+#include "aten/gates.h"
 #include "device/registration.h"
 
 /// LSTM cells of a private device come as one operator each, which CPU does not have. Gates: input,
@@ -19,16 +18,11 @@
 namespace npu_backend {
 namespace {
 
-using OptionalTensor = std::optional<at::Tensor>;
 using Three = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
-
-bool Has(const OptionalTensor& tensor) { return tensor && tensor->defined(); }
 
 Three LstmCell(const at::Tensor& input_gates, const at::Tensor& hidden_gates, const at::Tensor& cx,
                const OptionalTensor& input_bias, const OptionalTensor& hidden_bias) {
-  at::Tensor gates = input_gates + hidden_gates;
-  if (Has(input_bias)) gates = gates + *input_bias;
-  if (Has(hidden_bias)) gates = gates + *hidden_bias;
+  const at::Tensor gates = WithBias(WithBias(input_gates + hidden_gates, input_bias), hidden_bias);
   const std::vector<at::Tensor> gate = gates.chunk(4, 1);
   const at::Tensor in = gate[0].sigmoid();
   const at::Tensor forget = gate[1].sigmoid();
@@ -42,10 +36,6 @@ Three LstmCell(const at::Tensor& input_gates, const at::Tensor& hidden_gates, co
 at::Tensor OrZeros(const OptionalTensor& gradient, const at::Tensor& like) {
   return Has(gradient) ? *gradient : at::zeros_like(like);
 }
-
-/// Derivatives of sigmoid and tanh, from their values.
-at::Tensor SigmoidSlope(const at::Tensor& value) { return value * (1 - value); }
-at::Tensor TanhSlope(const at::Tensor& value) { return 1 - value * value; }
 
 Three LstmCellBackward(const OptionalTensor& grad_hy, const OptionalTensor& grad_cy,
                        const at::Tensor& cx, const at::Tensor& cy, const at::Tensor& workspace,
