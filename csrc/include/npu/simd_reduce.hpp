@@ -25,10 +25,10 @@ template <class T>
 /// The first (kSecond = 0) or second ones of all pairs of neighbours in a and b. Moves between the
 /// halves of 8 lanes are slow: two stages keep within them, which puts lanes 0 to 3 of all vectors
 /// before lanes 4 to 7 of them, and every third stage pairs the halves.
-template <int kStage, int kSecond>
-[[gnu::always_inline]] inline Float OfPairs(Float a, Float b) {
+template <int kStage, int kSecond, class V>
+[[gnu::always_inline]] inline V OfPairs(V a, V b) {
   constexpr int s = kSecond;
-  if constexpr (kLanes == 4)
+  if constexpr (sizeof(V) == 4 * sizeof(float))
     return __builtin_shufflevector(a, b, s, 2 + s, 4 + s, 6 + s);
   else if constexpr (kStage % 3 == 2)
     return __builtin_shufflevector(a, b, 4 * s, 4 * s + 1, 4 * s + 2, 4 * s + 3, 4 * s + 8,
