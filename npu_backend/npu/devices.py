@@ -13,6 +13,11 @@ Device = int | str | torch.device | None
 _initialized = False
 
 
+# By name, since looking them up takes as long as they do: programs wait for the device after each step.
+_current_index = torch._C._accelerator_getDeviceIndex
+_wait_for = torch._C._accelerator_synchronizeDevice
+
+
 def device_index(device: Device, *, optional: bool = True) -> int:
     """Index of a device given as index, name, ``torch.device`` or None for the current one.
 
@@ -159,6 +164,4 @@ def utilization(device: Device = None) -> int:
 
 def synchronize(device: Device = None) -> None:
     """Waits for all streams of device and raises the fault of a kernel that has run there."""
-    # The usual call, in one step: it is timed.
-    index = torch._C._accelerator_getDeviceIndex() if device is None else device_index(device)
-    torch._C._accelerator_synchronizeDevice(index)
+    _wait_for(_current_index() if device is None else device_index(device))

@@ -35,9 +35,10 @@ class SoakTest(unittest.TestCase):
         self.assertEqual(sum(report["operations"].values()), OPERATIONS)
         self.assertGreater(min(report["operations"].values()), 0)
         self.assertEqual(report["allocated"], [0] * PHASES)
-        for figure in ("reserved", "resident"):
+        # What is reserved depends on the sizes that are alive at a time; what is resident then is in no cache.
+        for figure, growth in (("reserved", 1.25), ("resident", 1.05)):
             first, last = report[figure][: PHASES // 2], report[figure][PHASES // 2 :]
-            self.assertLessEqual(statistics.median(last), 1.25 * max(first) + 8 * MIB, (figure, report[figure]))
+            self.assertLessEqual(statistics.median(last), growth * max(first) + 8 * MIB, (figure, report[figure]))
 
 
 if __name__ == "__main__":
