@@ -38,7 +38,9 @@ struct Piece {
 template <class T, int kBlocks>
 class Operand {
  public:
-  explicit AICORE Operand(unsigned address) : address_(address) {}
+  explicit AICORE Operand(unsigned address = 0) : address_(address) {}
+
+  AICORE void SetAddress(unsigned address) { address_ = address; }
 
   /// Loads piece, on PIPE_MTE2, or on PIPE_V where a row holds one value. What is there already is
   /// not loaded again.

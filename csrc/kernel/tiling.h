@@ -16,14 +16,13 @@ constexpr int kTileBytes = kTileBlocks * 32;
 /// is taken.
 constexpr int kRowBlocks[] = {1, 8, kTileBlocks};
 
-/// An element-wise operation over dims >= 2 dimensions, outermost first. Strides are in elements;
-/// the last stride of x and y is 0 or 1, that of z is 1.
-struct BinaryTiling {
+/// An element-wise operation over dims >= 2 dimensions, outermost first. stride[0] is that of the
+/// result, the operands' follow. Strides are in elements; the last one is 0 or 1, of the result 1.
+template <int kOperands>
+struct ElementwiseTiling {
   int64_t dims;
   int64_t shape[kMaxDims];
-  int64_t z_stride[kMaxDims];
-  int64_t x_stride[kMaxDims];
-  int64_t y_stride[kMaxDims];
+  int64_t stride[kOperands + 1][kMaxDims];
 };
 
 /// A sum over the dimensions whose kept is 0. Strides are in elements; the last stride of x is 0

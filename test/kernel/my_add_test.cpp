@@ -15,7 +15,7 @@ namespace {
 
 struct Args {
   void *z, *x, *y;
-  BinaryTiling tiling;
+  ElementwiseTiling<2> tiling;
 };
 
 /// z = x + y over rows x cols; y is a matrix, a row (row_step 0) or a number (both steps 0).
@@ -32,8 +32,8 @@ void CheckAdd(const npuKernel& kernel, int64_t rows, int64_t cols, int64_t row_s
   const int64_t shape[] = {rows, cols}, whole[] = {cols, 1}, part[] = {row_step, col_step};
   for (int d = 0; d < 2; ++d) {
     args.tiling.shape[d] = shape[d];
-    args.tiling.x_stride[d] = args.tiling.z_stride[d] = whole[d];
-    args.tiling.y_stride[d] = part[d];
+    args.tiling.stride[0][d] = args.tiling.stride[1][d] = whole[d];
+    args.tiling.stride[2][d] = part[d];
   }
   test::RunKernel(kernel, 5, args, flags);
   for (int64_t i = 0; i < rows * cols; ++i) {

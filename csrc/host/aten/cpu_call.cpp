@@ -4,6 +4,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/List.h>
 
+#include <optional>
 #include <utility>
 
 #include "aten/ascend_dtypes.h"
@@ -41,13 +42,13 @@ CpuCall::~CpuCall() {
 
 void CpuCall::UseDevice(c10::Device device) {
   if (!device.has_index()) device.set_index(CurrentDevice());
-  if (!device_) {
+  if (!device_.has_index()) {
     device_ = device;
     return;
   }
-  TORCH_CHECK(*device_ == device || plan_.mixes_devices,
+  TORCH_CHECK(device_ == device || plan_.mixes_devices,
               "Expected all tensors to be on the same device, but found at least two devices, ",
-              *device_, " and ", device, "! (", plan_.name, ")");
+              device_, " and ", device, "! (", plan_.name, ")");
 }
 
 at::Tensor CpuCall::EnterTensor(const at::Tensor& tensor, bool is_mutable) {
@@ -125,11 +126,11 @@ void CpuCall::EnterGenerators(c10::IValue* arguments) {
   for (const uint8_t index : plan_.generators) {
     c10::IValue& value = arguments[index];
     if (value.isNone()) {
-      value = InnerGenerator(DefaultGenerator(device_->index()));
+      value = InnerGenerator(DefaultGenerator(device_.index()));
       continue;
     }
     const at::Generator generator = value.toGenerator();
-    TORCH_CHECK(generator.device() == *device_, "Expected a '", *device_,
+    TORCH_CHECK(generator.device() == device_, "Expected a '", device_,
                 "' generator device but found '", generator.device(), "'");
     value = InnerGenerator(generator);
   }
@@ -140,13 +141,13 @@ void CpuCall::CheckHostTensors() const {
   for (const auto& [tensor, is_mutable, is_index] : host_arguments_) {
     TORCH_CHECK(is_index || (tensor.dim() == 0 && !is_mutable),
                 "Expected all tensors to be on the same device, but found at least two devices, ",
-                *device_, " and ", tensor.device(), "! (", plan_.name, ")");
+                device_, " and ", tensor.device(), "! (", plan_.name, ")");
   }
 }
 
 void CpuCall::Enter(c10::IValue* arguments, size_t count) {
   for (size_t i = 0; i < count; ++i) EnterValue(arguments[i], plan_.is_mutable[i]);
-  if (!device_) device_ = c10::Device(c10::DeviceType::PrivateUse1, CurrentDevice());
+  if (!device_.has_index()) device_.set_index(CurrentDevice());
   if (!host_arguments_.empty()) CheckHostTensors();
   if (!plan_.generators.empty()) EnterGenerators(arguments);
 }
@@ -170,7 +171,7 @@ StoragePtr CpuCall::StorageOver(c10::StorageImpl* twin) {
     if (adopted.twin == twin) return adopted.storage;
   }
   twin->set_allocator(TwinAllocator());
-  StoragePtr storage = AdoptTwin(StoragePtr::reclaim_copy(twin), *device_);
+  StoragePtr storage = AdoptTwin(StoragePtr::reclaim_copy(twin), device_);
   adopted_.push_back({twin, storage});
   return storage;
 }
@@ -190,14 +191,14 @@ at::Tensor CpuCall::LeaveTensor(at::Tensor tensor) {
   if (at::Tensor original = FindOriginal(tensor); original.defined()) return original;
   if (!host_arguments_.empty() && IsHostArgument(tensor)) return tensor;
   if (IsSparse(tensor)) {
-    return MapSparse(tensor, *device_,
+    return MapSparse(tensor, device_,
                      [this](const at::Tensor& part) { return LeaveTensor(part); });
   }
   TORCH_CHECK_NOT_IMPLEMENTED(tensor.has_storage(), plan_.name,
                               ": expected a strided or sparse result on npu, got layout ",
                               tensor.layout());
   StoragePtr storage = StorageOver(tensor.storage().unsafeGetStorageImpl());
-  return Relabel(std::move(tensor), std::move(storage), *device_);
+  return Relabel(std::move(tensor), std::move(storage), device_);
 }
 
 void CpuCall::LeaveValue(c10::IValue& value) {

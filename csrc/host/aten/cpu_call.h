@@ -6,8 +6,6 @@
 #include <ATen/core/stack.h>
 #include <c10/util/SmallVector.h>
 
-#include <optional>
-
 #include "aten/plan.h"
 #include "device/twin.h"
 
@@ -26,7 +24,7 @@ class CpuCall {
 
   void Enter(c10::IValue* arguments, size_t count);
   void Leave(c10::IValue* results, size_t count);
-  c10::DeviceIndex Device() const { return device_->index(); }
+  c10::DeviceIndex Device() const { return device_.index(); }
 
  private:
   struct Argument {
@@ -65,7 +63,7 @@ class CpuCall {
   void FollowStorage(Argument& argument);
 
   const Plan& plan_;
-  std::optional<c10::Device> device_;
+  c10::Device device_{c10::DeviceType::PrivateUse1};  // without an index until one is seen
   bool results_on_cpu_ = false;
   c10::SmallVector<Argument, 4> arguments_;
   c10::SmallVector<SparseArgument, 1> sparse_arguments_;

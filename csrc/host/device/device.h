@@ -37,7 +37,7 @@ class NPU_BACKEND_API DeviceScope {
   DeviceScope& operator=(const DeviceScope&) = delete;
 
  private:
-  int before_ = -1;
+  c10::DeviceIndex before_ = -1;
 };
 
 /// Whether this process uses the device: a child that is forked from now on must not.

@@ -59,12 +59,15 @@ void CheckOperand(const char* where, const char* operand, const at::Tensor& x) {
               " of layout Strided, got ", x.layout());
 }
 
-void CheckSameKind(const char* where, const at::Tensor& x, const at::Tensor& y) {
-  TORCH_CHECK_TYPE(y.defined(), where, ": expected a tensor as y, got None");
-  TORCH_CHECK(x.scalar_type() == y.scalar_type(), where, ": expected y of dtype ", x.scalar_type(),
-              " (the dtype of x), got ", y.scalar_type());
-  TORCH_CHECK(x.device() == y.device(), where, ": expected y on ", x.device(),
+void CheckSameKind(const char* where, const at::Tensor& x, const at::Tensor& y,
+                   const char* operand) {
+  TORCH_CHECK_TYPE(y.defined(), where, ": expected a tensor as ", operand, ", got None");
+  TORCH_CHECK(x.scalar_type() == y.scalar_type(), where, ": expected ", operand, " of dtype ",
+              x.scalar_type(), " (the dtype of x), got ", y.scalar_type());
+  TORCH_CHECK(x.device() == y.device(), where, ": expected ", operand, " on ", x.device(),
               " (the device of x), got ", y.device());
+  TORCH_CHECK(y.layout() == c10::kStrided, where, ": expected ", operand,
+              " of layout Strided, got ", y.layout());
 }
 
 npuError_t TensorLauncher::Launch(npuKernel_t kernel, uint32_t block_dim, uint32_t flags,

@@ -5,8 +5,6 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/SmallVector.h>
 
-#include <initializer_list>
-
 #include "op/tensor.h"
 
 namespace npu_host {
@@ -32,15 +30,16 @@ class Operand {
 /// argument.
 void CheckOperand(const char* where, const char* operand, const at::Tensor& x);
 
-/// Raises unless y has the dtype and the device of x.
-void CheckSameKind(const char* where, const at::Tensor& x, const at::Tensor& y);
+/// Raises unless y, the argument called operand, has the dtype and the device of x.
+void CheckSameKind(const char* where, const at::Tensor& x, const at::Tensor& y,
+                   const char* operand = "y");
 
 /// Launches on the current stream of output's device, or at once for CPU tensors; keeps the
 /// tensors' memory until then.
 class TensorLauncher final : public op::Launcher {
  public:
-  TensorLauncher(const at::Tensor& output, std::initializer_list<at::Tensor> inputs)
-      : output_(output), inputs_(inputs) {}
+  TensorLauncher(const at::Tensor& output, at::TensorList inputs)
+      : output_(output), inputs_(inputs.begin(), inputs.end()) {}
 
   npuError_t Launch(npuKernel_t kernel, uint32_t block_dim, uint32_t flags, const void* args,
                     size_t args_bytes) override;

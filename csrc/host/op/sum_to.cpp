@@ -3,10 +3,9 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty.h>
-#include <torch/library.h>
 
-#include "device/registration.h"
 #include "op/autograd.h"
+#include "op/define.h"
 #include "op/operand.h"
 #include "op/operators.h"
 
@@ -61,20 +60,17 @@ at::Tensor SumToAutograd(const at::Tensor& x, c10::SymIntArrayRef size) {
     return op.call(x, size);
   }();
   if (GradientWanted({x})) {
-    RecordGradient("SumToBackward", {x}, z,
-                   [x_size = x.sym_sizes().vec()](const at::Tensor& gradient) {
-                     return std::vector<at::Tensor>{gradient.expand_symint(x_size)};
+    RecordGradient("SumToBackward", {x}, z, {},
+                   [x_size = x.sym_sizes().vec()](const BackwardCall& call) {
+                     return TensorList{call.gradient().expand_symint(x_size)};
                    });
   }
   return z;
 }
 
 void Define() {
-  npu_backend::Extend("npu").def("sum_to(Tensor x, SymInt[] size) -> Tensor");
-  npu_backend::Implement("npu", c10::DispatchKey::PrivateUse1).impl("sum_to", SumToKernel);
-  npu_backend::Implement("npu", c10::DispatchKey::CPU).impl("sum_to", SumToKernel);
-  npu_backend::Implement("npu", c10::DispatchKey::Meta).impl("sum_to", SumToMeta);
-  npu_backend::Implement("npu", c10::DispatchKey::Autograd).impl("sum_to", SumToAutograd);
+  DefineOperator("sum_to(Tensor x, SymInt[] size) -> Tensor", SumToKernel, SumToMeta, SumToAutograd,
+                 Autocast::kNone);
 }
 
 const npu_backend::Registration registration NPU_REGISTRATION("op_extension", {kWhere}, &Define);

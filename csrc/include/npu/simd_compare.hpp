@@ -75,21 +75,23 @@ template <class T>
   }
 }
 
-/// to[i] = bit i of bits ? a[i] : b[i] for i < count; of a scalar b holds 8. U: unsigned, 8 to 32
+/// to[i] = bit i of bits ? a[i] : b[i] for i < count; of a scalar b holds 8. U: unsigned, 8 to 64
 /// bits.
 template <class U>
 [[gnu::noinline]] void SelectByBits(size_t count, U* to, const uint8_t* bits, const U* a,
                                     const U* b, bool b_is_scalar) {
-  using Lanes = typename LanesOf<U>::Type;
-  Lanes weights;
-  for (int lane = 0; lane < kLanes; ++lane) weights[lane] = static_cast<U>(1u << lane);
   size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const auto from_bit_i = static_cast<U>(bits[i / 8] >> (i % 8));
-    const Lanes set = (Lanes{} + from_bit_i) & weights;
-    const Lanes mask = (Lanes)(set == weights);
-    const Lanes result = (mask & LoadInt(a + i)) | (~mask & LoadInt(b_is_scalar ? b : b + i));
-    std::memcpy(to + i, &result, sizeof(result));
+  if constexpr (sizeof(U) < sizeof(uint64_t)) {
+    using Lanes = typename LanesOf<U>::Type;
+    Lanes weights;
+    for (int lane = 0; lane < kLanes; ++lane) weights[lane] = static_cast<U>(1u << lane);
+    for (; i + kLanes <= count; i += kLanes) {
+      const auto from_bit_i = static_cast<U>(bits[i / 8] >> (i % 8));
+      const Lanes set = (Lanes{} + from_bit_i) & weights;
+      const Lanes mask = (Lanes)(set == weights);
+      const Lanes result = (mask & LoadInt(a + i)) | (~mask & LoadInt(b_is_scalar ? b : b + i));
+      std::memcpy(to + i, &result, sizeof(result));
+    }
   }
   for (; i < count; ++i) {
     const U* from = bits[i / 8] >> (i % 8) & 1 ? a + i : b + (b_is_scalar ? 0 : i);

@@ -159,7 +159,9 @@ template <class Dst, class Src>
 
 template <size_t kBytes>
 using SelectedBits =
-    std::conditional_t<kBytes == 1, uint8_t, std::conditional_t<kBytes == 2, uint16_t, uint32_t>>;
+    std::conditional_t<kBytes == 1, uint8_t,
+                       std::conditional_t<kBytes == 2, uint16_t,
+                                          std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
 
 /// dst[i, j] = bit of mask ? src0[i, j] : other[i, j], where b holds the scalar if it is one.
 template <class Dst, class Mask, class Src>
@@ -185,7 +187,7 @@ inline Computed CheckSelected(const char* op, const Dst& dst, const Mask& mask, 
       Dst::isRowMajor && !Dst::isBoxedLayout && ((Src::isRowMajor && !Src::isBoxedLayout) && ...),
       "expected RowMajor tiles");
   const npu::Core& core = *npu::current_core;
-  if constexpr (sizeof(T) > 4) RaiseType(core, op, kSelected.a5, kTypeName<T>);
+  if constexpr (!IsComputed<T>(kSelected)) RaiseType(core, op, kSelected.a5, kTypeName<T>);
   const Computed region = CheckElementwise<T>(core, op, kSelected, dst, src...);
   CheckMask(op, "the mask", mask, region.rows, region.cols);
   return region;
@@ -202,7 +204,7 @@ template <class Dst, class Mask, class Src0, class Src1>
   };
   npu::Issue("TSEL", npu::Pipe::kV, call_site, operands, [&] {
     [[maybe_unused]] const Computed region = CheckSelected("TSEL", dst, mask, src0, src1);
-    if constexpr (sizeof(typename Dst::DType) <= 4)
+    if constexpr (IsComputed<typename Dst::DType>(kSelected))
       SelectRows(region, dst, mask, src0, src1.data(), Order<Src1>::kLength, false);
   });
 }
@@ -219,7 +221,7 @@ template <class Dst, class Mask, class Src>
     [[maybe_unused]] const Computed region = CheckSelected("TSELS", dst, mask, src);
     typename Src::DType scalars[8];
     std::fill_n(scalars, 8, scalar);
-    if constexpr (sizeof(typename Dst::DType) <= 4)
+    if constexpr (IsComputed<typename Dst::DType>(kSelected))
       SelectRows(region, dst, mask, src, scalars, 0, true);
   });
 }
