@@ -8,7 +8,18 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["my_add", "sum_to"]
+__all__ = [
+    "fused_add_relu",
+    "fused_add_relu_mul",
+    "my_add",
+    "my_add_",
+    "my_gelu",
+    "my_mul",
+    "my_relu",
+    "my_relu_",
+    "my_split",
+    "sum_to",
+]
 
 
 def my_add(x: Tensor, y: Tensor) -> Tensor:
@@ -27,10 +38,176 @@ def my_add(x: Tensor, y: Tensor) -> Tensor:
         TypeError: the dtype is another one.
         NotImplementedError: float64 on ``npu`` while ``npu_backend.strict_dtypes`` is on.
 
-    Under autocast it computes in the dtype of its operands. Runs asynchronously on the current stream. Source: pto-isa
-    demos/baseline/add.
+    Needs no memory beside the result. Autocast computes in the widest dtype of the operands.
+    Runs asynchronously on the current stream. Source: pto-isa demos/baseline/add.
     """
     return torch.ops.npu.my_add(x, y)  # type: ignore[no-any-return]
+
+
+def my_add_(x: Tensor, y: Tensor) -> Tensor:
+    """Element-wise sum into ``x``, ``x += y``.
+
+    Args:
+        x: ``(*)``, a dtype of :func:`my_add`, on ``npu`` or ``cpu``. Any strides, no two elements in one place.
+        y: shape that broadcasts to that of ``x``; same dtype and device.
+
+    Returns:
+        ``x``. Rounded as :func:`my_add`; differentiable in both.
+
+    Raises:
+        RuntimeError: ``y`` does not broadcast to ``x``, dtypes or devices differ, elements of ``x`` share their
+            place, ``x`` and ``y`` overlap in part, or ``x`` is a leaf that wants a gradient.
+        TypeError: the dtype is another one.
+
+    Needs no memory, but for a copy of ``y`` when it repeats elements of ``x``. Autocast leaves it alone.
+    Runs asynchronously on the current stream. Source: the first seed's in-place operator.
+    """
+    return torch.ops.npu.my_add_(x, y)  # type: ignore[no-any-return]
+
+
+def my_mul(x: Tensor, alpha: Tensor | float) -> Tensor:
+    """Element-wise product with a tensor, which broadcasts, or with a number.
+
+    Args:
+        x: ``(*)``, float32, float16, bfloat16, int32 or float64, on ``npu`` or ``cpu``. Any strides.
+        alpha: a tensor that broadcasts with ``x``, of the same dtype and device; or a real number, an integer for
+            int32.
+
+    Returns:
+        ``(*)`` broadcast, contiguous, in the dtype of ``x``. Each element is rounded once, a number is rounded to
+        float32 (float64 for float64) before; int32 wraps. Differentiable in the tensors, also twice.
+
+    Raises:
+        RuntimeError: shapes do not broadcast, dtypes or devices differ.
+        TypeError: the dtype is another one, or the product with the number would have another one.
+
+    Needs no memory beside the result. Autocast computes in the widest dtype of the operands.
+    Runs asynchronously on the current stream. Source: PTO ISA, TMUL and TMULS.
+    """
+    return torch.ops.npu.my_mul(x, alpha)  # type: ignore[no-any-return]
+
+
+def my_relu(x: Tensor) -> Tensor:
+    """``max(x, 0)``.
+
+    Args:
+        x: ``(*)``, float32, float16, bfloat16, int32 or float64, on ``npu`` or ``cpu``. Any strides.
+
+    Returns:
+        ``(*)``, contiguous. Exact; NaN stays, -0.0 becomes 0.0. Differentiable, also twice; the gradient at 0 is 0.
+
+    Raises:
+        TypeError: the dtype is another one.
+
+    Needs no memory beside the result. Autocast leaves it alone. Runs asynchronously on the current stream.
+    Source: PTO ISA, TRELU.
+    """
+    return torch.ops.npu.my_relu(x)  # type: ignore[no-any-return]
+
+
+def my_relu_(x: Tensor) -> Tensor:
+    """``max(x, 0)`` into ``x``.
+
+    Args:
+        x: as for :func:`my_relu`, no two elements in one place.
+
+    Returns:
+        ``x``. Differentiable.
+
+    Raises:
+        RuntimeError: elements of ``x`` share their place, or ``x`` is a leaf that wants a gradient.
+        TypeError: the dtype is another one.
+
+    Needs no memory. Autocast leaves it alone. Runs asynchronously on the current stream. Source: PTO ISA, TRELU.
+    """
+    return torch.ops.npu.my_relu_(x)  # type: ignore[no-any-return]
+
+
+def my_gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
+    """``x`` times the normal distribution at ``x``.
+
+    Args:
+        x: ``(*)``, float32, float16, bfloat16 or float64, on ``npu`` or ``cpu``. Any strides.
+        approximate: "none", or "tanh": ``x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))``.
+
+    Returns:
+        ``(*)``, contiguous. Computed in float32 (float64 for float64), rounded once more to 16-bit dtypes. float32 is
+        within 2 units in the last place of ``x``; below zero within ``6 + x**2`` of those of the result.
+        Differentiable twice.
+
+    Raises:
+        RuntimeError: ``approximate`` is another string.
+        TypeError: the dtype is another one.
+        NotImplementedError: a third derivative is asked for.
+
+    Needs no memory beside the result. Autocast leaves it alone. Runs asynchronously on the current stream.
+    Source: Hendrycks and Gimpel, Gaussian Error Linear Units.
+    """
+    return torch.ops.npu.my_gelu(x, approximate=approximate)  # type: ignore[no-any-return]
+
+
+def my_split(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Copies of the two halves of ``x`` along a dimension; the first half has the odd element.
+
+    Args:
+        x: ``(*)`` of at least one dimension, float32, float16, bfloat16, int32 or float64, on ``npu`` or ``cpu``. Any
+            strides.
+        dim: the dimension, counted from the end when negative.
+
+    Returns:
+        Two contiguous tensors. Differentiable, any number of times.
+
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: ``x`` has no dimension.
+        TypeError: the dtype is another one.
+
+    Needs no memory beside the results. Autocast leaves it alone. Runs asynchronously on the current stream.
+    Source: the first seed's operator with several outputs.
+    """
+    return torch.ops.npu.my_split(x, dim)  # type: ignore[no-any-return]
+
+
+def fused_add_relu(x: Tensor, y: Tensor) -> Tensor:
+    """``max(x + y, 0)`` in one kernel, with broadcasting.
+
+    Args:
+        x: ``(*)``, float32, float16, bfloat16, int32 or float64, on ``npu`` or ``cpu``. Any strides.
+        y: shape that broadcasts with ``x``; same dtype and device.
+
+    Returns:
+        ``(*)`` broadcast, contiguous. The sum is rounded once; NaN stays. Differentiable in both, also twice.
+
+    Raises:
+        RuntimeError: shapes do not broadcast, dtypes or devices differ.
+        TypeError: the dtype is another one.
+
+    Needs no memory beside the result. Autocast computes in the widest dtype of the operands.
+    Runs asynchronously on the current stream. Source: the first seed's section on fusion.
+    """
+    return torch.ops.npu.fused_add_relu(x, y)  # type: ignore[no-any-return]
+
+
+def fused_add_relu_mul(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
+    """``max(x + y, 0) * z`` in one kernel, with broadcasting.
+
+    Args:
+        x: ``(*)``, float32, float16, bfloat16, int32 or float64, on ``npu`` or ``cpu``. Any strides.
+        y: shape that broadcasts with ``x``; same dtype and device.
+        z: likewise.
+
+    Returns:
+        ``(*)`` broadcast, contiguous. float16 and bfloat16 are computed in float32 and rounded once, at the end.
+        Differentiable in all three, also twice.
+
+    Raises:
+        RuntimeError: shapes do not broadcast, dtypes or devices differ.
+        TypeError: the dtype is another one.
+
+    Needs no memory beside the result; its gradient computes ``max(x + y, 0)`` again. Autocast computes in the widest
+    dtype of the operands. Runs asynchronously on the current stream. Source: pto-isa kernels/custom/fused_add_relu_mul.
+    """
+    return torch.ops.npu.fused_add_relu_mul(x, y, z)  # type: ignore[no-any-return]
 
 
 def sum_to(x: Tensor, size: Sequence[int]) -> Tensor:

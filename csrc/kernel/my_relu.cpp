@@ -22,7 +22,7 @@ struct ReluBackward {
                          TileT& result) const {
     auto blocked = scratch.Mask(0, result);
     auto zero = scratch.Tile(1, z);
-    TCMPS(blocked, result, typename TileT::DType(0), CmpMode::LE);
+    TCMPS(blocked, result, typename TileT::DType(0), pto::CmpMode::LE);
     TEXPANDS(zero, typename TileT::DType(0));
     TSEL(z, blocked, zero, gradient, zero);
   }

@@ -10,7 +10,6 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -47,7 +46,7 @@ class FunctionNode : public autograd::Node {
     }
     TensorList saved;
     for (const autograd::SavedVariable& variable : saved_)
-      saved.push_back(variable.unpack(shared_from_this()));
+      saved.push_back(variable.unpack(c10::intrusive_ptr<Node>::reclaim_copy(this)));
     std::vector<bool> wanted;
     for (size_t i = 0; i < num_outputs(); ++i) wanted.push_back(task_should_compute_output(i));
     return backward_({gradients, saved, wanted});
@@ -59,7 +58,7 @@ class FunctionNode : public autograd::Node {
   std::vector<autograd::SavedVariable> saved_;
 };
 
-std::shared_ptr<FunctionNode> MakeNode(const char* name, std::initializer_list<at::Tensor> inputs,
+c10::intrusive_ptr<FunctionNode> MakeNode(const char* name, std::initializer_list<at::Tensor> inputs,
                                        Backward backward) {
   autograd::edge_list next;
   for (const at::Tensor& input : inputs) {
@@ -68,7 +67,7 @@ std::shared_ptr<FunctionNode> MakeNode(const char* name, std::initializer_list<a
         ": expected inputs without a forward-mode tangent, got one with; use reverse mode");
     next.push_back(input.defined() ? autograd::impl::gradient_edge(input) : autograd::Edge());
   }
-  return std::make_shared<FunctionNode>(name, std::move(next), std::move(backward));
+  return c10::make_intrusive<FunctionNode>(name, std::move(next), std::move(backward));
 }
 
 }  // namespace
@@ -82,7 +81,7 @@ bool GradientWanted(std::initializer_list<at::Tensor> inputs) {
 
 void RecordGradient(const char* name, std::initializer_list<at::Tensor> inputs,
                     at::TensorList outputs, at::TensorList saved, Backward backward) {
-  const std::shared_ptr<FunctionNode> node = MakeNode(name, inputs, std::move(backward));
+  const c10::intrusive_ptr<FunctionNode> node = MakeNode(name, inputs, std::move(backward));
   for (const at::Tensor& output : outputs) autograd::set_history(output, node);
   for (const at::Tensor& tensor : saved) {
     const bool is_output =
@@ -97,7 +96,7 @@ void RecordInPlace(const char* name, const at::Tensor& self,
                    const std::function<void()>& run, Backward backward) {
   const bool wanted = GradientWanted(inputs);
   autograd::check_inplace(self, wanted);
-  const std::shared_ptr<FunctionNode> node =
+  const c10::intrusive_ptr<FunctionNode> node =
       wanted ? MakeNode(name, inputs, std::move(backward)) : nullptr;
   {
     const at::AutoDispatchBelowAutograd below;

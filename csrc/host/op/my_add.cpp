@@ -68,7 +68,7 @@ at::Tensor& MyAddInPlaceAutograd(at::Tensor& x, const at::Tensor& y) {
 void Define() {
   DefineOperator("my_add(Tensor x, Tensor y) -> Tensor", MyAdd, MyAddMeta, MyAddAutograd,
                  Autocast::kWidest);
-  DefineOperator("my_add_(Tensor(a!) x, Tensor y) -> Tensor(a!)", MyAddInPlace, MyAddInPlaceMeta,
+  DefineOperator("my_add_(Tensor(a!) self, Tensor y) -> Tensor(a!)", MyAddInPlace, MyAddInPlaceMeta,
                  MyAddInPlaceAutograd, Autocast::kNone);
   DefineInPlace("my_add_");
 }

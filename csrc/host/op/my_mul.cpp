@@ -42,9 +42,9 @@ at::Tensor Autograd(const at::Tensor& x, const at::Tensor& y) {
 /// scalar as the kernels take it. Raises unless the product has the dtype of x.
 op::Scalar NumberFor(const at::Tensor& x, const at::Scalar& scalar) {
   CheckOperand(kWhere, "x", x);
-  TORCH_CHECK_TYPE(!scalar.isComplex(), kWhere, ": expected a real scalar, got ", scalar);
+  TORCH_CHECK_TYPE(!scalar.isComplex(), kWhere, ": expected a real alpha, got ", scalar);
   if (scalar.isFloatingPoint()) {
-    TORCH_CHECK_TYPE(x.is_floating_point(), kWhere, ": expected an integer scalar for x of dtype ",
+    TORCH_CHECK_TYPE(x.is_floating_point(), kWhere, ": expected an integer alpha for x of dtype ",
                      x.scalar_type(), ", got ", scalar, "; x.float() has products with it");
     return op::Scalar(scalar.toDouble());
   }
@@ -76,7 +76,7 @@ at::Tensor AutogradByNumber(const at::Tensor& x, const at::Scalar& scalar) {
 }
 
 void Define() {
-  DefineOperator("my_mul(Tensor x, Scalar scalar) -> Tensor", ComputeByNumber, MetaByNumber,
+  DefineOperator("my_mul(Tensor x, Scalar alpha) -> Tensor", ComputeByNumber, MetaByNumber,
                  AutogradByNumber, Autocast::kNone);
   DefineOperator("my_mul.Tensor(Tensor x, Tensor y) -> Tensor", Compute, Meta, Autograd,
                  Autocast::kWidest);

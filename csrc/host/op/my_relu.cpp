@@ -84,7 +84,7 @@ at::Tensor AutogradBackward(const at::Tensor& gradient, const at::Tensor& result
 
 void Define() {
   DefineOperator("my_relu(Tensor x) -> Tensor", Compute, Meta, Autograd, Autocast::kNone);
-  DefineOperator("my_relu_(Tensor(a!) x) -> Tensor(a!)", ComputeInPlace, MetaInPlace,
+  DefineOperator("my_relu_(Tensor(a!) self) -> Tensor(a!)", ComputeInPlace, MetaInPlace,
                  AutogradInPlace, Autocast::kNone);
   DefineInPlace("my_relu_");
   DefineOperator("my_relu_backward(Tensor gradient, Tensor result) -> Tensor", ComputeBackward,

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/operators.md from the documented names of op_extension.ops.
+
+usage: python -m tools.operators [--check]
+"""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import torch
+
+from op_extension import ops
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
+HEAD = """# Operators
+
+Made by `python -m tools.operators` from `op_extension/ops.py`. Each is `torch.ops.npu.<name>` and `op_extension.ops.<name>`,
+for tensors on `npu` and, with the same bits, on `cpu`.
+"""
+SECTION = re.compile(r"^(Args|Returns|Raises):$")
+ENTRY = re.compile(r"^    (\w+): (.*)$")
+
+
+def schemas(name: str) -> list[str]:
+    """Schemas of the overloads of an operator."""
+    packet = getattr(torch.ops.npu, name)
+    return [str(getattr(packet, overload)._schema) for overload in packet.overloads()]
+
+
+def markdown(text: str) -> str:
+    """Text of a docstring in the marks of the page."""
+    return re.sub(r":\w+:`([^`]+)`|``([^`]+)``", lambda match: f"`{match[1] or match[2]}`", text)
+
+
+def section(name: str) -> str:
+    """What the page says about one operator."""
+    lines = [f"## {name}", "", "```", *schemas(name), "```", ""]
+    inside = ""
+    for line in inspect.getdoc(getattr(ops, name)).splitlines():
+        heading, entry = SECTION.match(line), ENTRY.match(line)
+        if heading:
+            inside = heading[1]
+            lines += [f"**{inside}**", ""]
+        elif inside in ("Args", "Raises") and entry:
+            lines.append(f"- `{entry[1]}`: {entry[2]}")
+        elif inside and line.startswith("    "):
+            lines.append(line.removeprefix("    ") if inside == "Returns" else "  " + line.strip())
+        else:
+            lines.append(line)
+    return markdown("\n".join(lines))
+
+
+def page() -> str:
+    """The text of docs/operators.md."""
+    return "\n\n".join([HEAD.rstrip(), *(section(name) for name in sorted(ops.__all__))]) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the page; with --check only compares, and returns 1 when it is not up to date."""
+    if "--check" not in arguments:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    is_fresh = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page()
+    if not is_fresh:
+        print(f"{PAGE.name}: expected what `python -m tools.operators` writes, got another text")
+    return 0 if is_fresh else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
