@@ -61,7 +61,7 @@ class MyMulByNumberTest(contract.ElementwiseContract, unittest.TestCase):
         x = torch.ones(3, dtype=torch.int32, device="npu")
         with self.assertRaisesRegex(TypeError, "npu::my_mul: expected an integer alpha for x of dtype Int, got 2.5"):
             torch.ops.npu.my_mul(x, 2.5)
-        with self.assertRaisesRegex(TypeError, "npu::my_mul: expected a real alpha, got"):
+        with self.assertRaisesRegex(TypeError, "npu::my_mul: expected a real alpha, got a complex one"):
             torch.ops.npu.my_mul(x.float(), 1j)
 
 

@@ -22,7 +22,7 @@ void RunCopy(const void* arguments) {
   std::memcpy(copy.to, copy.from, copy.bytes);
 }
 
-constexpr npuKernelPass kPass = {&RunCopy, sizeof(CopyArguments)};
+constexpr npuKernelPass kPass = {&RunCopy, sizeof(CopyArguments), /*core_layout=*/0};
 /// A launch, not a host function: it owns the memory also when a fault before it drops it.
 constexpr npuKernel kCopyKernel = {"npu_copy", &kPass, nullptr};
 

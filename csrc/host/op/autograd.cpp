@@ -58,13 +58,11 @@ class FunctionNode : public autograd::Node {
   std::vector<autograd::SavedVariable> saved_;
 };
 
-c10::intrusive_ptr<FunctionNode> MakeNode(const char* name, std::initializer_list<at::Tensor> inputs,
-                                       Backward backward) {
+c10::intrusive_ptr<FunctionNode> MakeNode(const char* name,
+                                          std::initializer_list<at::Tensor> inputs,
+                                          Backward backward) {
   autograd::edge_list next;
   for (const at::Tensor& input : inputs) {
-    TORCH_CHECK_NOT_IMPLEMENTED(
-        !input.defined() || !input._fw_grad(0).defined(), name,
-        ": expected inputs without a forward-mode tangent, got one with; use reverse mode");
     next.push_back(input.defined() ? autograd::impl::gradient_edge(input) : autograd::Edge());
   }
   return c10::make_intrusive<FunctionNode>(name, std::move(next), std::move(backward));
@@ -73,6 +71,11 @@ c10::intrusive_ptr<FunctionNode> MakeNode(const char* name, std::initializer_lis
 }  // namespace
 
 bool GradientWanted(std::initializer_list<at::Tensor> inputs) {
+  for (const at::Tensor& input : inputs) {
+    TORCH_CHECK_NOT_IMPLEMENTED(!input.defined() || !input._fw_grad(/*level=*/0).defined(),
+                                "npu: expected inputs without a forward-mode tangent, got one "
+                                "with; use reverse mode");
+  }
   if (!at::GradMode::is_enabled()) return false;
   return std::any_of(inputs.begin(), inputs.end(), [](const at::Tensor& input) {
     return input.defined() && input.requires_grad();

@@ -2,8 +2,8 @@
 #include "op/fused_add_relu_mul.h"
 
 #include "op/autograd.h"
+#include "op/broadcast.h"
 #include "op/define.h"
-#include "op/elementwise.h"
 #include "op/operators.h"
 
 namespace npu_host {

@@ -4,8 +4,8 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include "op/autograd.h"
+#include "op/broadcast.h"
 #include "op/define.h"
-#include "op/elementwise.h"
 #include "op/operators.h"
 
 namespace npu_host {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "op/autograd.h"
+#include "op/broadcast.h"
 #include "op/define.h"
-#include "op/elementwise.h"
 #include "op/operators.h"
 
 namespace npu_host {

@@ -4,6 +4,7 @@
 #include <ATen/core/Scalar.h>
 
 #include "op/autograd.h"
+#include "op/broadcast.h"
 #include "op/define.h"
 #include "op/elementwise.h"
 #include "op/operators.h"
@@ -42,10 +43,11 @@ at::Tensor Autograd(const at::Tensor& x, const at::Tensor& y) {
 /// scalar as the kernels take it. Raises unless the product has the dtype of x.
 op::Scalar NumberFor(const at::Tensor& x, const at::Scalar& scalar) {
   CheckOperand(kWhere, "x", x);
-  TORCH_CHECK_TYPE(!scalar.isComplex(), kWhere, ": expected a real alpha, got ", scalar);
+  TORCH_CHECK_TYPE(!scalar.isComplex(), kWhere, ": expected a real alpha, got a complex one");
   if (scalar.isFloatingPoint()) {
     TORCH_CHECK_TYPE(x.is_floating_point(), kWhere, ": expected an integer alpha for x of dtype ",
-                     x.scalar_type(), ", got ", scalar, "; x.float() has products with it");
+                     x.scalar_type(), ", got ", scalar.toDouble(),
+                     "; x.float() has products with it");
     return op::Scalar(scalar.toDouble());
   }
   return op::Scalar(scalar.toLong());
