@@ -82,7 +82,7 @@ Status Elementwise(const char* where, const std::string& name, const Tensor& z,
   for (int d = 0; d < z.dims; ++d) elements *= z.shape[d];
   if (elements == 0) return {};
   const Merged dimensions = MergeDimensions(z, x);
-  const Status status = CheckDims(where, "operands", dimensions.count());
+  Status status = CheckDims(where, "operands", dimensions.count());
   if (!status.ok()) return status;
   Args args;
   args.Add(z.data);

@@ -43,7 +43,7 @@ Status SumTo(const Tensor& x, const Tensor& z, Launcher& launcher) {
   for (int d = 0; d < z.dims; ++d) outputs *= z.shape[d];
   if (outputs == 0) return {};
   const Dimensions<2> dimensions = MergeDimensions(x, z);
-  const Status status = CheckDims("npu::sum_to", "x", dimensions.count());
+  Status status = CheckDims("npu::sum_to", "x", dimensions.count());
   if (!status.ok()) return status;
   Args args{z.data, x.data, {}};
   args.tiling.dims = dimensions.count();

@@ -222,3 +222,13 @@ class ElementwiseContract:
             ):
                 with self.subTest(sentence), self.assertRaisesRegex(RuntimeError, sentence):
                     self.call(one, *rest, other)
+
+    def test_names_memory_that_was_freed_and_tangents(self) -> None:
+        for device in DEVICES:
+            x = [torch.ones(4, device=device) for _ in range(self.operands)]
+            x[-1].untyped_storage().resize_(0)
+            with self.assertRaisesRegex(RuntimeError, "expected [xyz] with memory, got a tensor of size .4. whose"):
+                self.call(*x)
+            with self.assertRaisesRegex(NotImplementedError, "expected inputs without a forward-mode tangent"):
+                ones = tuple(torch.ones(3, device=device) for _ in range(self.operands))
+                torch.func.jvp(self.call, ones, ones)

@@ -100,10 +100,16 @@ class MyAddGradientTest(unittest.TestCase):
         self.assertEqual(x.grad.tolist(), [1.0, 1.0, 1.0])
 
     def test_forward_mode_is_refused_in_a_sentence(self) -> None:
+        sum_to = lambda x: torch.ops.npu.sum_to(x, (1,))  # noqa: E731
+        for f in (lambda x: torch.ops.npu.my_add(x, torch.ones_like(x)), sum_to):
+            for transform in (torch.func.jacfwd, torch.func.hessian, lambda f: lambda x: torch.func.jvp(f, (x,), (x,))):
+                with self.assertRaisesRegex(NotImplementedError, "expected inputs without a forward-mode tangent"):
+                    transform(f)(torch.ones(2))
         with torch.autograd.forward_ad.dual_level():
-            x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
-            with self.assertRaisesRegex(NotImplementedError, "expected inputs without a forward-mode tangent"):
-                torch.ops.npu.my_add(x, torch.ones(2, requires_grad=True))
+            for wanted in (False, True):
+                x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
+                with self.assertRaisesRegex(NotImplementedError, "expected inputs without a forward-mode tangent"):
+                    torch.ops.npu.my_add(x, torch.ones(2, requires_grad=wanted))
 
     def test_nothing_but_our_operators_and_views_runs_below_it(self) -> None:
         for y_shape in ((64, 32), (32,), (64, 1), ()):

@@ -52,13 +52,15 @@ class MyAddInPlaceTest(unittest.TestCase):
     def test_operands_that_share_memory(self) -> None:
         x = torch.arange(6.0, device="npu")
         self.assertEqual(torch.ops.npu.my_add_(x, x).tolist(), [0.0, 2, 4, 6, 8, 10])
-        self.assertEqual(torch.ops.npu.my_add_(x, x[1]).tolist(), [2.0, 4, 6, 8, 10, 12])
         square = torch.arange(9.0, device="npu").view(3, 3)
         torch.ops.npu.my_add_(square, square[1].expand(3, 3))
         assert_close(square.cpu(), torch.arange(9.0).view(3, 3) + torch.tensor([3.0, 4, 5]), rtol=0, atol=0)
         with self.assertRaisesRegex(RuntimeError, "single memory location"):
             torch.ops.npu.my_add_(torch.ones(2, device="npu").expand(3, 2), torch.ones(2, device="npu"))
-        with self.assertRaisesRegex(RuntimeError, "share a single memory|some elements of the input tensor"):
+        for other in (x[1], x[:1]):  # as Tensor.add_ does
+            with self.assertRaisesRegex(RuntimeError, "some elements of the input tensor"):
+                torch.ops.npu.my_add_(x, other)
+        with self.assertRaisesRegex(RuntimeError, "some elements of the input tensor"):
             torch.ops.npu.my_add_(x[1:], x[:-1])
 
     def test_gradients_equal_those_of_add_(self) -> None:

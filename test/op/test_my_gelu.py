@@ -41,15 +41,20 @@ class MyGeluTest(contract.ElementwiseContract, unittest.TestCase):
         finite = x.isfinite()
         exact = torch.nn.functional.gelu(x.double(), approximate=self.approximate)
         error = ulps(actual[finite], exact[finite], x[finite].double())
-        self.assertLessEqual(error.max().item() if error.numel() else 0.0, 2.0)
+        # The reference is in float64 itself.
+        bound = 4.0 if x.dtype == torch.float64 else 2.0
+        self.assertLessEqual(error.max().item() if error.numel() else 0.0, bound)
         self.assertEqual(actual[x.isnan()].isnan().all().item(), True)
         self.assertEqual(actual[x == torch.inf].tolist(), [torch.inf] * int((x == torch.inf).sum()))
 
+    def exact_below_zero(self, x):
+        """Without the cancellation of 1 + erf."""
+        tail = torch.special.erfcx(x * -(0.5**0.5)) * torch.exp(x * x / -2) / 2
+        return x * tail
+
     def test_bound_in_the_lower_tail(self) -> None:
         x = torch.linspace(-9, 0, 100_001)
-        exact = torch.special.ndtr(x.double()) * x.double()
-        if self.approximate == "tanh":
-            exact = torch.nn.functional.gelu(x.double(), approximate="tanh")
+        exact = self.exact_below_zero(x.double())
         error = ulps(self.call(x.npu()).cpu(), exact, exact)
         self.assertTrue(bool((error <= 6 + x.double() ** 2).all()))
 
@@ -69,6 +74,9 @@ class MyGeluTanhTest(MyGeluTest):
     """The form with tanh."""
 
     approximate = "tanh"
+
+    def exact_below_zero(self, x):
+        return x * torch.sigmoid((8 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))
 
     def test_opcheck(self) -> None:
         x = torch.randn(3, 4, requires_grad=True)

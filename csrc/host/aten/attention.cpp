@@ -83,11 +83,13 @@ Forward Attention(const Tensor& query, const Tensor& key, const Tensor& value,
   return {output, sums, {}, {}, query.sym_size(2), key.sym_size(2), {}, {}, {}};
 }
 
+// NOLINTBEGIN(performance-unnecessary-value-param): the signature is torch's
 std::tuple<Tensor, Tensor, Tensor, Tensor> AttentionBackward(
     const Tensor& gradient, const Tensor& query, const Tensor& key, const Tensor& value,
     const Tensor& bias, std::array<bool, 4> wanted, const Tensor& output, const Tensor& sums,
     const Tensor&, const Tensor&, c10::SymInt, c10::SymInt, double dropout, bool is_causal,
     const Tensor&, const Tensor&, std::optional<double> scale) {
+  // NOLINTEND(performance-unnecessary-value-param)
   TORCH_CHECK_NOT_IMPLEMENTED(
       !wanted[3], "npu attention: expected attn_bias without a gradient, got one that wants it; ",
       "scaled_dot_product_attention takes the formula for such a mask");

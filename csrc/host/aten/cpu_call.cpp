@@ -191,8 +191,7 @@ at::Tensor CpuCall::LeaveTensor(at::Tensor tensor) {
   if (at::Tensor original = FindOriginal(tensor); original.defined()) return original;
   if (!host_arguments_.empty() && IsHostArgument(tensor)) return tensor;
   if (IsSparse(tensor)) {
-    return MapSparse(tensor, device_,
-                     [this](const at::Tensor& part) { return LeaveTensor(part); });
+    return MapSparse(tensor, device_, [this](const at::Tensor& part) { return LeaveTensor(part); });
   }
   TORCH_CHECK_NOT_IMPLEMENTED(tensor.has_storage(), plan_.name,
                               ": expected a strided or sparse result on npu, got layout ",

@@ -40,8 +40,9 @@ void FillWhenDeterministic(const at::Tensor& tensor) {
 
 c10::DeviceIndex CheckOptions(std::optional<c10::Layout> layout, std::optional<c10::Device> device,
                               std::optional<bool> pin_memory) {
-  TORCH_CHECK_NOT_IMPLEMENTED(layout.value_or(c10::kStrided) == c10::kStrided,
-                              "npu: expected layout torch.strided, got ", *layout);
+  const c10::Layout wanted = layout.value_or(c10::kStrided);
+  TORCH_CHECK_NOT_IMPLEMENTED(wanted == c10::kStrided, "npu: expected layout torch.strided, got ",
+                              wanted);
   TORCH_CHECK(!pin_memory.value_or(false), "Only dense CPU tensors can be pinned");
   const c10::DeviceIndex index = device ? IndexOf(*device) : CurrentDevice();
   TORCH_CHECK(index >= 0 && index < DeviceCount(), "npu: expected a device index in [0, ",

@@ -11,10 +11,12 @@ namespace npu_backend {
 
 using OptionalTensor = std::optional<at::Tensor>;
 
-inline bool Has(const OptionalTensor& tensor) { return tensor && tensor->defined(); }
+/// The tensor, undefined when there is none.
+inline at::Tensor ValueOf(const OptionalTensor& tensor) { return tensor.value_or(at::Tensor()); }
 
 inline at::Tensor WithBias(const at::Tensor& gates, const OptionalTensor& bias) {
-  return Has(bias) ? gates + *bias : gates;
+  const at::Tensor added = ValueOf(bias);
+  return added.defined() ? gates + added : gates;
 }
 
 /// Derivatives of sigmoid and tanh, from their values.

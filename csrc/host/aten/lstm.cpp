@@ -34,13 +34,14 @@ Three LstmCell(const at::Tensor& input_gates, const at::Tensor& hidden_gates, co
 }
 
 at::Tensor OrZeros(const OptionalTensor& gradient, const at::Tensor& like) {
-  return Has(gradient) ? *gradient : at::zeros_like(like);
+  const at::Tensor given = ValueOf(gradient);
+  return given.defined() ? given : at::zeros_like(like);
 }
 
 Three LstmCellBackward(const OptionalTensor& grad_hy, const OptionalTensor& grad_cy,
                        const at::Tensor& cx, const at::Tensor& cy, const at::Tensor& workspace,
                        bool has_bias) {
-  if (!Has(grad_hy) && !Has(grad_cy)) return {};
+  if (!ValueOf(grad_hy).defined() && !ValueOf(grad_cy).defined()) return {};
   const std::vector<at::Tensor> gate = workspace.chunk(4, 1);
   const at::Tensor &in = gate[0], &forget = gate[1], &cell = gate[2], &out = gate[3];
   const at::Tensor from_hy = OrZeros(grad_hy, cy);

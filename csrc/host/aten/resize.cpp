@@ -34,7 +34,7 @@ const at::Tensor& Resize(const at::Tensor& self, c10::IntArrayRef size,
                 *memory_format);
     impl->empty_tensor_restride(*memory_format);
   }
-  return self;
+  return self;  // NOLINT(bugprone-return-const-ref-from-parameter): the signature is torch's
 }
 
 at::Tensor& SetStorage(at::Tensor& self, c10::Storage source, int64_t offset, c10::IntArrayRef size,

@@ -16,7 +16,9 @@ const std::string& Registered() {
 }
 
 [[maybe_unused]] const bool booted = [] {
-  if (!Registered().empty() && npu_backend::DeviceError().empty()) TORCH_WARN(Registered());
+  if (!Registered().empty() && npu_backend::DeviceError().empty()) {
+    TORCH_WARN(Registered());
+  }
   return true;
 }();
 

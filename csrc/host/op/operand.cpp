@@ -30,6 +30,15 @@ bool ToDType(c10::ScalarType type, op::DType* dtype) {
   }
 }
 
+/// Raises unless x is strided, and its elements have a place, but for those of a size to come.
+void CheckMemory(const char* where, const char* operand, const at::Tensor& x) {
+  TORCH_CHECK(x.layout() == c10::kStrided, where, ": expected ", operand,
+              " of layout Strided, got ", x.layout());
+  const auto bytes = [&] { return x.storage().unsafeGetStorageImpl()->sym_nbytes(); };
+  TORCH_CHECK(x.is_meta() || x.sym_numel() == 0 || bytes() != 0, where, ": expected ", operand,
+              " with memory, got a tensor of size ", x.sym_sizes(), " whose storage was freed");
+}
+
 }  // namespace
 
 Operand::Operand(const at::Tensor& tensor, c10::IntArrayRef shape)
@@ -55,8 +64,7 @@ void CheckOperand(const char* where, const char* operand, const at::Tensor& x) {
       ": expected ", operand,
       " of dtype Float, Half, BFloat16 or Int (what a chip computes with; "
       "npu_backend.strict_dtypes is on), got Double");
-  TORCH_CHECK(x.layout() == c10::kStrided, where, ": expected ", operand,
-              " of layout Strided, got ", x.layout());
+  CheckMemory(where, operand, x);
 }
 
 void CheckSameKind(const char* where, const at::Tensor& x, const at::Tensor& y,
@@ -66,8 +74,7 @@ void CheckSameKind(const char* where, const at::Tensor& x, const at::Tensor& y,
               x.scalar_type(), " (the dtype of x), got ", y.scalar_type());
   TORCH_CHECK(x.device() == y.device(), where, ": expected ", operand, " on ", x.device(),
               " (the device of x), got ", y.device());
-  TORCH_CHECK(y.layout() == c10::kStrided, where, ": expected ", operand,
-              " of layout Strided, got ", y.layout());
+  CheckMemory(where, operand, y);
 }
 
 npuError_t TensorLauncher::Launch(npuKernel_t kernel, uint32_t block_dim, uint32_t flags,
