@@ -60,7 +60,7 @@ def my_add_(x: Tensor, y: Tensor) -> Tensor:
         TypeError: the dtype is another one.
 
     Needs no memory, but for a copy of ``y`` when it repeats elements of ``x``. Autocast leaves it alone.
-    Runs asynchronously on the current stream. Source: the first seed's in-place operator.
+    Runs asynchronously on the current stream. Source: PTO ISA, TADD.
     """
     return torch.ops.npu.my_add_(x, y)  # type: ignore[no-any-return]
 
@@ -163,7 +163,7 @@ def my_split(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
         TypeError: the dtype is another one.
 
     Needs no memory beside the results. Autocast leaves it alone. Runs asynchronously on the current stream.
-    Source: the first seed's operator with several outputs.
+    Source: PTO ISA, TMOV.
     """
     return torch.ops.npu.my_split(x, dim)  # type: ignore[no-any-return]
 
@@ -183,7 +183,7 @@ def fused_add_relu(x: Tensor, y: Tensor) -> Tensor:
         TypeError: the dtype is another one.
 
     Needs no memory beside the result. Autocast computes in the widest dtype of the operands.
-    Runs asynchronously on the current stream. Source: the first seed's section on fusion.
+    Runs asynchronously on the current stream. Source: PTO ISA, TADD and TRELU.
     """
     return torch.ops.npu.fused_add_relu(x, y)  # type: ignore[no-any-return]
 

@@ -36,7 +36,8 @@ def markdown(text: str) -> str:
 
 def section(name: str) -> str:
     """What the page says about one operator."""
-    lines = [f"## {name}", "", "```", *schemas(name), "```", ""]
+    head = [f"## {name}", "", "```", *schemas(name), "```", "", ""]
+    lines: list[str] = []
     inside = ""
     for line in inspect.getdoc(getattr(ops, name)).splitlines():
         heading, entry = SECTION.match(line), ENTRY.match(line)
@@ -49,7 +50,7 @@ def section(name: str) -> str:
             lines.append(line.removeprefix("    ") if inside == "Returns" else "  " + line.strip())
         else:
             lines.append(line)
-    return markdown("\n".join(lines))
+    return "\n".join(head) + markdown("\n".join(lines))
 
 
 def page() -> str:

@@ -96,6 +96,27 @@ TEST(Tsel, TakesWhatTcmpWrote) {
   });
 }
 
+TEST(Tsel, TakesFloat64WhereTheLaunchAsksForIt) {
+  const auto body = [] {
+    VecTile<double, 2, 32> x(2, 21), y(2, 21);
+    VecTile<uint8_t, 2, 32> mask(2, 3);
+    TASSIGN(x, 0);
+    TASSIGN(y, 1024);
+    TASSIGN(mask, 2048);
+    for (int i = 0; i < 64; ++i) {
+      x.SetValue(i, 1e-300 * (i % 5 - 2));
+      y.SetValue(i, i);
+    }
+    TCMPS(mask, x, 0.0, CmpMode::GE);
+    TSEL(y, mask, x, y, mask);
+    for (int i = 0; i < 64; ++i) {
+      const double kept = i % 32 < 21 && i % 5 >= 2 ? 1e-300 * (i % 5 - 2) : i;
+      ASSERT_EQ(y.GetValue(i), kept) << i;
+    }
+  };
+  OnCore(body, 1, NPU_LAUNCH_FLOAT64);
+}
+
 TEST(Select, NamesATypeThatTheChipRefuses) {
   const auto fault = [](auto element) {
     return test::FaultOf([=] {
