@@ -16,8 +16,8 @@ from op_extension import ops
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 HEAD = """# Operators
 
-Made by `python -m tools.operators` from `op_extension/ops.py`. Each is `torch.ops.npu.<name>` and `op_extension.ops.<name>`,
-for tensors on `npu` and, with the same bits, on `cpu`.
+Made by `python -m tools.operators` from `op_extension/ops.py`. Each is `torch.ops.npu.<name>` and
+`op_extension.ops.<name>`, for tensors on `npu` and, with the same bits, on `cpu`.
 """
 SECTION = re.compile(r"^(Args|Returns|Raises):$")
 ENTRY = re.compile(r"^    (\w+): (.*)$")
