@@ -71,8 +71,9 @@ test-cpp: $(VENV)/.test | machine
 	@$(LIBRARIES)
 	$(CTEST) --test-dir build/dev
 
+# A file's tests stay in one process: they share compiled kernels.
 test-python: $(VENV)/.test $(VENV)/.demo packages
-	$(PY) -m pytest -q
+	$(PY) -m pytest -q -n $(JOBS) --dist loadfile
 
 cmake_arguments = -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/bin/ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PY) \
   -DNPU_PACKAGE_DIR=$(CURDIR)/build/$(1)/packages -DNPU_BUILD_TESTS=ON

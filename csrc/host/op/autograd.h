@@ -25,8 +25,8 @@ struct BackwardCall {
 /// that are differentiable, so that gradients have gradients.
 using Backward = std::function<TensorList(const BackwardCall& call)>;
 
-/// True if a gradient of one of the inputs will be asked for. An input may be undefined. Raises when
-/// one has a tangent: an operator without forward mode must not drop it.
+/// True if a gradient of one of the inputs will be asked for. An input may be undefined. Raises
+/// when one has a tangent: an operator without forward mode must not drop it.
 bool GradientWanted(std::initializer_list<at::Tensor> inputs);
 
 /// Enters into the graph that outputs were computed from inputs, and how to go back. name shows as
