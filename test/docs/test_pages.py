@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The code of the pages runs, and prints what they say that it prints."""
+
+import re
+import sys
+import unittest
+from pathlib import Path
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from test.docs.page import ROOT, PageTest
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+
+
+def links_of(page):
+    """The files that a page links to."""
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return {(page.parent / target).resolve() for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose)}
+
+
+class PagesTest(PageTest):
+    def test_readme(self):
+        self.assertGreaterEqual(self.run_page(ROOT / "README.md", "python"), 2)
+
+    def test_kernels_from_python(self):
+        self.assertGreaterEqual(self.run_page(ROOT / "docs" / "kernels_from_python.md", "python", "sh"), 8)
+
+    def test_tutorial(self):
+        self.assertGreaterEqual(self.run_page(ROOT / "docs" / "tutorial.md", "python"), 12)
+
+    def test_a_page_that_says_something_else_is_noticed(self):
+        class OneBlock(PageTest):
+            def runTest(self):
+                self.run_page(page, "python")
+
+        for code, text in (("print(1)", "2"), ("raise ValueError('a')", "ValueError: b"), ("1 / 0", None)):
+            page = self.source(f"```python\n{code}\n```\n" + (f"\n```text\n{text}\n```\n" if text else ""), "page.md")
+            self.assertFalse(OneBlock().run().wasSuccessful(), code)
+
+    def test_links_lead_to_files_and_the_readme_to_all_pages(self):
+        self.assertLessEqual(set(PAGES[1:]), links_of(PAGES[0]))
+        for page in PAGES:
+            self.assertEqual([], [str(path) for path in links_of(page) if not path.exists()], page.name)
+
+    def test_names_of_files_in_pages_are_those_of_files(self):
+        written = re.compile(r"`((?:csrc|docs|examples|npu_backend|op_extension|test|tools)/[\w./]+)`")
+        for page in PAGES:
+            for name in {name for name in written.findall(page.read_text()) if not name.endswith(".so")}:
+                with self.subTest(page=page.name, name=name):
+                    self.assertTrue((ROOT / name).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
