@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-_GRAPH = "kernels are not captured here; call the code itself, or torch.compile it"
+_GRAPH = "kernels are not captured here; call the code itself, or torch.compile(code, backend='aot_eager')"
 _DUMP = "there is no dump of the chip's operators; npu_backend.fallback_log() tells which ran, hooks show their values"
 _CHIP = "there is no chip to examine or to restart; leave the call out"
 _LIMIT = "the number of cores is that of NPU_SOC; choose blocks when the kernel is launched"
