@@ -14,9 +14,12 @@ __all__ = [
     "my_add",
     "my_add_",
     "my_gelu",
+    "my_layer_norm",
     "my_mul",
     "my_relu",
     "my_relu_",
+    "my_rms_norm",
+    "my_softmax",
     "my_split",
     "sum_to",
 ]
@@ -63,6 +66,40 @@ def my_add_(x: Tensor, y: Tensor) -> Tensor:
     Runs asynchronously on the current stream. Source: PTO ISA, TADD.
     """
     return torch.ops.npu.my_add_(x, y)  # type: ignore[no-any-return]
+
+
+def my_layer_norm(
+    x: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dimensions, as torch's ``layer_norm``.
+
+    Args:
+        x: ``(*, *normalized_shape)``, float32, float16, bfloat16 or float64, on ``npu`` or ``cpu``. Any strides.
+        normalized_shape: the last sizes of ``x``, at least one.
+        weight: ``normalized_shape``, same dtype and device.
+        bias: ``normalized_shape``, same dtype and device.
+        eps: what is added to the variance.
+
+    Returns:
+        The shape and dtype of ``x``, contiguous. Computed in float32 (float64 for float64) and rounded once: within
+        4 times the precision of float32 of ``(abs(x) + mean(abs(x))) / root * abs(weight) + abs(bias)``, root being
+        the square root above.
+        Differentiable in the tensors, also twice; gradients of weight and bias are sums in float32 in a fixed order.
+
+    Raises:
+        RuntimeError: ``normalized_shape`` is not what ``x`` ends with, or shape, dtype or device of weight or bias
+            differ from what they are to be.
+        TypeError: the dtype is another one.
+
+    Needs no memory beside the result, but for a copy of ``x`` when its last dimensions do not lie behind each other
+    without gaps. Autocast computes in float32. Runs asynchronously on the current stream.
+    Source: PTO ISA, TROWSUM and TROWEXPANDMUL.
+    """
+    return torch.ops.npu.my_layer_norm(x, normalized_shape, weight, bias, eps)  # type: ignore[no-any-return]
 
 
 def my_mul(x: Tensor, alpha: Tensor | float) -> Tensor:
@@ -144,6 +181,56 @@ def my_gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
     Source: Hendrycks and Gimpel, Gaussian Error Linear Units.
     """
     return torch.ops.npu.my_gelu(x, approximate=approximate)  # type: ignore[no-any-return]
+
+
+def my_rms_norm(
+    x: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """``x / sqrt(mean(x**2) + eps) * weight`` over the last dimensions, as torch's ``rms_norm``.
+
+    Args:
+        x: ``(*, *normalized_shape)``, float32, float16, bfloat16 or float64, on ``npu`` or ``cpu``. Any strides.
+        normalized_shape: the last sizes of ``x``, at least one.
+        weight: ``normalized_shape``, same dtype and device.
+        eps: what is added to the mean; None is the precision of the dtype that is computed in.
+
+    Returns:
+        The shape and dtype of ``x``, contiguous. Computed in float32 (float64 for float64) and rounded once: within 4
+        times the precision of float32 of the exact result. Differentiable in the tensors, also twice; the gradient of
+        weight is a sum in float32 in a fixed order.
+
+    Raises:
+        RuntimeError: ``normalized_shape`` is not what ``x`` ends with, or shape, dtype or device of weight differ from
+            what they are to be.
+        TypeError: the dtype is another one.
+
+    Needs no memory beside the result, but for a copy of ``x`` when its last dimensions do not lie behind each other
+    without gaps. Autocast computes in float32. Runs asynchronously on the current stream.
+    Source: PTO ISA, TROWSUM and TROWEXPANDMUL.
+    """
+    return torch.ops.npu.my_rms_norm(x, normalized_shape, weight, eps)  # type: ignore[no-any-return]
+
+
+def my_softmax(x: Tensor, dim: int) -> Tensor:
+    """``exp(x - m) / sum(exp(x - m))`` over one dimension, ``m`` the largest ``x`` there.
+
+    Args:
+        x: ``(*)``, float32, float16, bfloat16 or float64, on ``npu`` or ``cpu``. Any strides.
+        dim: the dimension, from ``-x.dim()`` to ``x.dim() - 1``.
+
+    Returns:
+        ``(*)``, contiguous, in the dtype of ``x``. Computed in float32 (float64 for float64) and rounded once: within
+        ``4 + m - x`` ulp, 0.51 ulp for 16 bits. -inf gives 0, NaN, +inf and nothing but -inf give NaN for all of the
+        dimension. Differentiable, also twice.
+
+    Raises:
+        IndexError: ``x`` has no dimension ``dim``.
+        TypeError: the dtype is another one.
+
+    Needs no memory beside the result. Autocast computes in float32. Runs asynchronously on the current stream.
+    Source: PTO ISA, TROWMAX, TROWEXPANDEXPDIF and TROWSUM; TCOLMAX and its neighbours over other dimensions.
+    """
+    return torch.ops.npu.my_softmax(x, dim)  # type: ignore[no-any-return]
 
 
 def my_split(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:

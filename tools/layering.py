@@ -25,6 +25,7 @@ ROOMS = {
     "csrc/runtime/npu_runtime.h": "npu_runtime.h",
     "csrc/kernel": "kernel",
     "csrc/kernel/tiling.h": "kernel arguments",
+    "csrc/kernel/row_tiling.h": "kernel arguments",
     "csrc/op": "op",
     "csrc/host": "host",
     "csrc/host/device/tensor_interface.h": "tensor interface",

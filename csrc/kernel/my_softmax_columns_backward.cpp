@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way back from a softmax over a dimension that is not the innermost one.
+#include "softmax.hpp"
+
+extern "C" __global__ AICORE void my_softmax_columns_backward_float(GM_ADDR z, GM_ADDR gradient,
+                                                                    GM_ADDR result,
+                                                                    RowTiling<3> tiling) {
+  softmax::RunBackward<float, rows::AlongColumns>(z, gradient, result, tiling);
+}
+
+extern "C" __global__ AICORE void my_softmax_columns_backward_half(GM_ADDR z, GM_ADDR gradient,
+                                                                   GM_ADDR result,
+                                                                   RowTiling<3> tiling) {
+  softmax::RunBackward<half, rows::AlongColumns>(z, gradient, result, tiling);
+}
+
+extern "C" __global__ AICORE void my_softmax_columns_backward_bfloat16(GM_ADDR z, GM_ADDR gradient,
+                                                                       GM_ADDR result,
+                                                                       RowTiling<3> tiling) {
+  softmax::RunBackward<bfloat16_t, rows::AlongColumns>(z, gradient, result, tiling);
+}
+
+/// Emulator only: no vector core computes in float64.
+extern "C" __global__ AICORE void my_softmax_columns_backward_double(GM_ADDR z, GM_ADDR gradient,
+                                                                     GM_ADDR result,
+                                                                     RowTiling<3> tiling) {
+  softmax::RunBackward<double, rows::AlongColumns>(z, gradient, result, tiling);
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reducing dimensions of strided tensors to a value that all their elements are then computed with.
+#pragma once
+
+#include "row_tiling.h"
+#include "strided.hpp"
+
+namespace rows {
+
+using namespace pto;
+
+/// What elements of type T are computed in.
+template <class T>
+using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+/// A tile buffer of 16-bit elements in float.
+constexpr unsigned kWideBytes = 2 * kTileBytes;
+
+/// The shape of the dimensions that are kept, or of those that are reduced, with 1 for the others.
+struct Part {
+  int64_t shape[kMaxDims] = {};
+
+  template <int kOperands>
+  AICORE Part(const RowTiling<kOperands>& tiling, bool reduced) {
+    for (int64_t d = 0; d < tiling.dims; ++d)
+      shape[d] = (tiling.reduced[d] != 0) == reduced ? tiling.shape[d] : 1;
+  }
+};
+
+/// The tiles of a tensor: for each tile of what is kept, the pieces of what is reduced.
+class Walk {
+ public:
+  template <int kOperands>
+  AICORE Walk(const RowTiling<kOperands>& tiling, int tile_rows, int tile_cols)
+      : dims_(tiling.dims),
+        kept_part_(tiling, false),
+        reduced_part_(tiling, true),
+        kept_(dims_, kept_part_.shape, tile_rows, tile_cols),
+        reduced_(dims_, reduced_part_.shape, tile_rows, tile_cols) {}
+  Walk(const Walk&) = delete;  // grids point to parts
+  Walk& operator=(const Walk&) = delete;
+
+  AICORE const strided::Grid& kept() const { return kept_; }
+  /// Pieces of each tile of what is kept.
+  AICORE int64_t pieces() const { return reduced_.count(); }
+
+  /// Piece number piece of what belongs to kept.
+  AICORE strided::Place At(const strided::Place& kept, int64_t piece) const {
+    strided::Place place = reduced_.At(piece);
+    for (int64_t d = 0; d < dims_; ++d) place.at[d] += kept.at[d];
+    place.rows *= kept.rows;  // one of the two is 1
+    place.cols *= kept.cols;
+    return place;
+  }
+
+ private:
+  int64_t dims_;
+  Part kept_part_;
+  Part reduced_part_;
+  strided::Grid kept_;
+  strided::Grid reduced_;
+};
+
+/// Reduces each row of a tile to one value, of which a Stat has a column.
+template <class Acc, int kRows, int kCols>
+struct AlongRows {
+  using Full = Tile<TileType::Vec, Acc, kRows, kCols, BLayout::RowMajor, -1, -1>;
+  static constexpr int kBlock = 32 / sizeof(Acc);
+  static constexpr int kStats = kRows < kBlock ? kBlock : kRows;
+  using Stat = Tile<TileType::Vec, Acc, kStats, 1, BLayout::ColMajor, -1, 1>;
+
+  /// Values for kept, at address.
+  AICORE static Stat Make(const strided::Place& kept, unsigned address) {
+    Stat stat(kept.rows);
+    TASSIGN(stat, address);
+    return stat;
+  }
+  AICORE static void Max(Stat& stat, Full& x, Full& scratch) { TROWMAX(stat, x, scratch); }
+  AICORE static void Sum(Stat& stat, Full& x, Full& scratch) { TROWSUM(stat, x, scratch); }
+  AICORE static void Sub(Full& z, Full& x, Stat& stat) { TROWEXPANDSUB(z, x, stat); }
+  AICORE static void Mul(Full& z, Full& x, Stat& stat) { TROWEXPANDMUL(z, x, stat); }
+  AICORE static void ExpSub(Full& z, Full& x, Stat& stat) { TROWEXPANDEXPDIF(z, x, stat); }
+};
+
+/// Reduces each column of a tile to one value, of which a Stat has a row.
+template <class Acc, int kRows, int kCols>
+struct AlongColumns {
+  using Full = Tile<TileType::Vec, Acc, kRows, kCols, BLayout::RowMajor, -1, -1>;
+  using Stat = Tile<TileType::Vec, Acc, 1, kCols, BLayout::RowMajor, 1, -1>;
+
+  AICORE static Stat Make(const strided::Place& kept, unsigned address) {
+    Stat stat(kept.cols);
+    TASSIGN(stat, address);
+    return stat;
+  }
+  AICORE static void Max(Stat& stat, Full& x, Full&) { TCOLMAX(stat, x); }
+  AICORE static void Sum(Stat& stat, Full& x, Full& scratch) { TCOLSUM(stat, x, scratch, true); }
+  AICORE static void Sub(Full& z, Full& x, Stat& stat) { TCOLEXPANDSUB(z, x, stat); }
+  AICORE static void Mul(Full& z, Full& x, Stat& stat) { TCOLEXPANDMUL(z, x, stat); }
+  AICORE static void ExpSub(Full& z, Full& x, Stat& stat) { TCOLEXPANDEXPDIF(z, x, stat); }
+};
+
+/// The operands of a kernel, each with two buffers in UB and, where they are 16 bits wide, one in
+/// float.
+template <class T, int kBlocks, int kOperands>
+class Source {
+ public:
+  using TileSet = strided::Tiles<T, kBlocks>;
+  using Full =
+      Tile<TileType::Vec, Wide<T>, TileSet::kRows, TileSet::kCols, BLayout::RowMajor, -1, -1>;
+  static constexpr bool kWidens = !std::is_same_v<T, Wide<T>>;
+  /// Bytes in UB.
+  static constexpr unsigned kBytes = kOperands * (2 * kTileBytes + (kWidens ? kWideBytes : 0));
+
+  explicit AICORE Source(unsigned address) : address_(address) {
+    for (int b = 0; b < 2; ++b) {
+      for (int k = 0; k < kOperands; ++k)
+        operand_[b][k].SetAddress(address + (b * kOperands + k) * kTileBytes);
+      set_flag(PIPE_V, PIPE_MTE2, event_t(b));  // buffers start free
+    }
+  }
+  AICORE void Finish() {  // leaves no flag set
+    for (int b = 0; b < 2; ++b) wait_flag(PIPE_V, PIPE_MTE2, event_t(b));
+  }
+
+  /// Loads piece k of each operand into its buffer b, but those without data and those that are
+  /// there already; until Release, tile(k) is operand k.
+  AICORE void Acquire(int b, const strided::Piece<T> (&piece)[kOperands]) {
+    wait_flag(PIPE_V, PIPE_MTE2, event_t(b));  // buffers b were read
+    for (int k = 0; k < kOperands; ++k) {
+      if (piece[k].data != nullptr) operand_[b][k].Load(piece[k]);
+    }
+    set_flag(PIPE_MTE2, PIPE_V, event_t(b));
+    wait_flag(PIPE_MTE2, PIPE_V, event_t(b));  // operands are loaded
+    for (int k = 0; k < kOperands; ++k) {
+      if (piece[k].data != nullptr) Widen(k, operand_[b][k].tile(), piece[k].data);
+    }
+  }
+  AICORE void Release(int b) { set_flag(PIPE_V, PIPE_MTE2, event_t(b)); }
+
+  AICORE Full& tile(int k) { return tile_[k]; }
+
+ private:
+  AICORE void Widen(int k, typename TileSet::Full& loaded, const T* data) {
+    if constexpr (!kWidens) {
+      tile_[k] = loaded;
+    } else {
+      const int valid_rows = loaded.GetValidRow(), valid_cols = loaded.GetValidCol();
+      if (widened_[k] == data && tile_[k].GetValidRow() == valid_rows &&
+          tile_[k].GetValidCol() == valid_cols)
+        return;
+      widened_[k] = data;
+      tile_[k].SetValidShape(valid_rows, valid_cols);
+      TASSIGN(tile_[k], address_ + 2 * kOperands * kTileBytes + k * kWideBytes);
+      TCVT(tile_[k], loaded, RoundMode::CAST_NONE);
+    }
+  }
+
+  unsigned address_;
+  strided::Operand<T, kBlocks> operand_[2][kOperands];
+  const T* widened_[kOperands] = {};
+  Full tile_[kOperands];
+};
+
+/// The result of a kernel, with two buffers in UB.
+template <class T, int kBlocks>
+class Sink {
+ public:
+  using TileSet = strided::Tiles<T, kBlocks>;
+  using Full = typename Source<T, kBlocks, 1>::Full;
+  static constexpr unsigned kBytes = 2 * kTileBytes;
+
+  explicit AICORE Sink(unsigned address) : address_(address) {
+    for (int b = 0; b < 2; ++b) set_flag(PIPE_MTE3, PIPE_V, event_t(b));  // buffers start free
+  }
+  AICORE void Finish() {  // leaves no flag set
+    for (int b = 0; b < 2; ++b) wait_flag(PIPE_MTE3, PIPE_V, event_t(b));
+  }
+
+  /// Stores at piece what compute(tile) puts into tile: into work where results are 16 bits wide,
+  /// which are rounded from it.
+  template <class Compute>
+  AICORE void Store(const strided::Piece<T>& piece, Full& work, const Compute& compute) {
+    typename TileSet::Full tile(piece.rows, piece.cols);
+    TASSIGN(tile, address_ + buffer_ * kTileBytes);
+    wait_flag(PIPE_MTE3, PIPE_V, event_t(buffer_));  // this buffer was stored
+    if constexpr (std::is_same_v<T, Wide<T>>) {
+      compute(tile);
+    } else {
+      compute(work);
+      TCVT(tile, work, RoundMode::CAST_RINT, SaturationMode::OFF);
+    }
+    set_flag(PIPE_V, PIPE_MTE3, event_t(buffer_));
+    wait_flag(PIPE_V, PIPE_MTE3, event_t(buffer_));  // the result is computed
+    strided::Global<T> global(piece.data, {piece.rows, piece.cols}, {piece.row_stride, 1});
+    TSTORE(global, tile);
+    set_flag(PIPE_MTE3, PIPE_V, event_t(buffer_));
+    buffer_ ^= 1;
+  }
+
+ private:
+  unsigned address_;
+  int buffer_ = 0;
+};
+
+/// The loops of a kernel that computes z from operands x of z's shape and vectors, which have one
+/// element per element of a row. Those that are null are not there. UB holds operands, results, and
+/// then slots for tiles and stats.
+template <class T, int kBlocks, template <class, int, int> class AxisOf, int kOperands,
+          int kVectors = 0>
+class Rows {
+ public:
+  using Operands = Source<T, kBlocks, kOperands + kVectors>;
+  using Full = typename Operands::Full;
+  using Axis = AxisOf<Wide<T>, Operands::TileSet::kRows, Operands::TileSet::kCols>;
+  using Stat = typename Axis::Stat;
+
+  AICORE Rows(const RowTiling<kOperands + 1>& tiling, __gm__ T* z,
+              __gm__ T* const (&x)[kOperands + kVectors])
+      : tiling_(tiling),
+        walk_(tiling, Operands::TileSet::kRows, Operands::TileSet::kCols),
+        z_(z),
+        source_(0),
+        sink_(Operands::kBytes) {
+    for (int k = 0; k < kOperands + kVectors; ++k) x_[k] = x[k];
+  }
+
+  /// body() for each tile of what is kept, of this block's share of them.
+  template <class Body>
+  AICORE void ForEachTile(const Body& body) {
+    for (int64_t tile = walk_.kept().First(); tile < walk_.kept().Last(); ++tile) {
+      kept_ = walk_.kept().At(tile);
+      body();
+      if (holds_whole_) Release();
+      holds_whole_ = false;
+    }
+    source_.Finish();
+    sink_.Finish();
+  }
+
+  /// body() for each piece of what is reduced to this tile; x(k) is operand or vector k there. What
+  /// is one piece is loaded once for all loops over it.
+  template <class Body>
+  AICORE void ForEachPiece(const Body& body) {
+    if (is_whole()) {
+      if (!holds_whole_) Acquire(0);
+      holds_whole_ = true;
+      body();
+      return;
+    }
+    for (int64_t piece = 0; piece < walk_.pieces(); ++piece) {
+      Acquire(piece);
+      body();
+      Release();
+    }
+  }
+
+  /// stat = sum over the reduced dimensions of the tiles that term() gives for each piece.
+  template <class Term>
+  AICORE void Sum(Stat& stat, const Term& term) {
+    ForEachPiece([&] {
+      Full tile = term(), scratch = Work(0);
+      if (piece_ == 0) {
+        Axis::Sum(stat, tile, scratch);
+      } else {
+        Stat part = StatAt(1);
+        Axis::Sum(part, tile, scratch);
+        TADD(stat, stat, part);
+      }
+    });
+  }
+
+  /// stat = largest element of operand 0.
+  AICORE void Max(Stat& stat) {
+    ForEachPiece([&] {
+      Full scratch = Work(0);
+      if (piece_ == 0) {
+        Axis::Max(stat, x(0), scratch);
+      } else {
+        Stat part = StatAt(1);
+        Axis::Max(part, x(0), scratch);
+        TMAX(stat, stat, part);
+      }
+    });
+  }
+
+  /// Stores what compute(tile) computes for this piece, with work to compute in.
+  template <class Compute>
+  AICORE void Store(Full& work, const Compute& compute) {
+    sink_.Store(walk_.kept().PieceOf(z_, tiling_.stride[0], place_), work, compute);
+  }
+  /// The same for this tile of what is kept.
+  template <class Compute>
+  AICORE void StoreKept(Full& work, const Compute& compute) {
+    sink_.Store(walk_.kept().PieceOf(z_, tiling_.stride[0], kept_), work, compute);
+  }
+
+  AICORE Full& x(int k) { return source_.tile(k); }
+  AICORE bool has(int k) const { return x_[k] != nullptr; }
+  /// True if what is reduced is one piece: tiles computed from it last until the next one.
+  AICORE bool is_whole() const { return walk_.pieces() == 1; }
+  /// Elements of what is kept before this tile, where they lie as stride says.
+  AICORE int64_t KeptOffset(const int64_t* stride) const {
+    return walk_.kept().Offset(stride, kept_);
+  }
+  AICORE int64_t pieces() const { return walk_.pieces(); }
+  AICORE strided::Place PlaceOf(int64_t piece) const { return walk_.At(kept_, piece); }
+  AICORE int64_t Offset(const int64_t* stride) const { return walk_.kept().Offset(stride, place_); }
+  AICORE const strided::Place& kept() const { return kept_; }
+  AICORE const strided::Place& place() const { return place_; }
+
+  /// A tile for this piece in a slot. Slots 0 and 1 serve sums and maxima.
+  AICORE Full Work(int slot) const { return TileAt(slot, place_); }
+  AICORE Full TileAt(int slot, const strided::Place& place) const {
+    Full tile(place.rows, place.cols);
+    TASSIGN(tile, Slot(slot));
+    return tile;
+  }
+  /// Values for this tile of what is kept, in a slot.
+  AICORE Stat StatAt(int slot) const { return Axis::Make(kept_, Slot(slot)); }
+
+  AICORE static constexpr unsigned Slot(int slot) {
+    return Operands::kBytes + Sink<T, kBlocks>::kBytes + slot * kWideBytes;
+  }
+
+ private:
+  AICORE void Acquire(int64_t piece) {
+    piece_ = piece;
+    place_ = walk_.At(kept_, piece);
+    strided::Piece<T> pieces[kOperands + kVectors];
+    for (int k = 0; k < kOperands; ++k) {
+      pieces[k] = walk_.kept().PieceOf(x_[k], tiling_.stride[k + 1], place_);
+      if (x_[k] == nullptr) pieces[k].data = nullptr;
+    }
+    for (int k = kOperands; k < kOperands + kVectors; ++k) {
+      const int64_t at = place_.at[tiling_.dims - 1];
+      pieces[k] = {x_[k] == nullptr ? nullptr : x_[k] + at, 1, place_.cols, 0, 1};
+    }
+    source_.Acquire(buffer_, pieces);
+  }
+  AICORE void Release() {
+    source_.Release(buffer_);
+    buffer_ ^= 1;
+  }
+
+  const RowTiling<kOperands + 1>& tiling_;
+  const Walk walk_;
+  __gm__ T* z_;
+  __gm__ T* x_[kOperands + kVectors];
+  Operands source_;
+  Sink<T, kBlocks> sink_;
+  int buffer_ = 0;
+  int64_t piece_ = 0;
+  bool holds_whole_ = false;
+  strided::Place kept_;
+  strided::Place place_;
+};
+
+/// Calls body with the blocks of 32 bytes per tile row that suit tiling, as a constant: all
+/// kRowBlocks where rows are reduced, for columns tiles that are narrow enough to be tall.
+template <class T, template <class, int, int> class AxisOf, int kOperands, class Body>
+AICORE void WithBlocks(const RowTiling<kOperands>& tiling, const Body& body) {
+  const int64_t cols = tiling.shape[tiling.dims - 1];
+  if constexpr (std::is_same_v<AxisOf<float, 8, 8>, AlongRows<float, 8, 8>>) {
+    strided::WithRowBlocks<T>(cols, body);
+  } else if (cols * static_cast<int64_t>(sizeof(T)) <= 32) {
+    body(std::integral_constant<int, 1>{});
+  } else {
+    body(std::integral_constant<int, 8>{});
+  }
+}
+
+}  // namespace rows

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// z = exp(x - m) / sum of exp(x - m) over the reduced dimension, m the largest x there, and the way
+// back from it. Computed in float (float64 for float64), rounded once.
+#pragma once
+
+#include "rows.hpp"
+
+namespace softmax {
+
+using namespace pto;
+
+/// What is reduced lies in tiles row by row; of rows that are longer than a tile x is read three
+/// times.
+template <class T, int kBlocks, template <class, int, int> class AxisOf>
+AICORE void Forward(__gm__ T* z, __gm__ T* x, const RowTiling<2>& tiling) {
+  using RowsT = rows::Rows<T, kBlocks, AxisOf, 1>;
+  using Axis = typename RowsT::Axis;
+  RowsT rows(tiling, z, {x});
+  rows.ForEachTile([&] {
+    auto largest = rows.StatAt(2), sum = rows.StatAt(3);
+    const auto exponential = [&] {
+      auto work = rows.Work(4);
+      Axis::ExpSub(work, rows.x(0), largest);
+      return work;
+    };
+    rows.Max(largest);
+    rows.Sum(sum, exponential);
+    TRECIP(sum, sum);
+    rows.ForEachPiece([&] {
+      auto work = rows.is_whole() ? rows.Work(4) : exponential();
+      rows.Store(work, [&](auto& tile) { Axis::Mul(tile, work, sum); });
+    });
+  });
+}
+
+/// z = result * (gradient - sum of gradient * result).
+template <class T, int kBlocks, template <class, int, int> class AxisOf>
+AICORE void Backward(__gm__ T* z, __gm__ T* gradient, __gm__ T* result,
+                     const RowTiling<3>& tiling) {
+  using RowsT = rows::Rows<T, kBlocks, AxisOf, 2>;
+  using Axis = typename RowsT::Axis;
+  RowsT rows(tiling, z, {gradient, result});
+  rows.ForEachTile([&] {
+    auto sum = rows.StatAt(2);
+    rows.Sum(sum, [&] {
+      auto product = rows.Work(3);
+      TMUL(product, rows.x(0), rows.x(1));
+      return product;
+    });
+    rows.ForEachPiece([&] {
+      auto work = rows.Work(3);
+      rows.Store(work, [&](auto& tile) {
+        Axis::Sub(work, rows.x(0), sum);
+        TMUL(tile, work, rows.x(1));
+      });
+    });
+  });
+}
+
+template <class T, template <class, int, int> class AxisOf>
+AICORE void RunForward(GM_ADDR z, GM_ADDR x, const RowTiling<2>& tiling) {
+  rows::WithBlocks<T, AxisOf>(tiling, [&](auto blocks) {
+    Forward<T, blocks.value, AxisOf>((__gm__ T*)z, (__gm__ T*)x, tiling);
+  });
+}
+
+template <class T, template <class, int, int> class AxisOf>
+AICORE void RunBackward(GM_ADDR z, GM_ADDR gradient, GM_ADDR result, const RowTiling<3>& tiling) {
+  rows::WithBlocks<T, AxisOf>(tiling, [&](auto blocks) {
+    Backward<T, blocks.value, AxisOf>((__gm__ T*)z, (__gm__ T*)gradient, (__gm__ T*)result, tiling);
+  });
+}
+
+}  // namespace softmax
