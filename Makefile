@@ -30,7 +30,7 @@ help:
 
 # --- environments: one stamp per requirements file -----------------------------------------------
 machine:
-	@sh tools/check_machine.sh "$(PYTHON)"
+	@sh tools/check_machine.sh "$(PYTHON)" "$(JOBS)"
 
 $(VENV)/.made: | machine
 	@echo "make: making $(VENV)"

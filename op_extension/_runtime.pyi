@@ -9,6 +9,7 @@ class Kernel:
 MAX_BLOCK_DIM: int
 MAX_RECORDED_STORES: int
 LAUNCH_FLOAT64: int
+LAUNCH_ONLY_RANGES: int
 TYPE_BFLOAT16: int
 
 def soc_name() -> str: ...

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from op_extension import doctor
+from op_extension._version import __version__
 
 __all__ = ["main"]
 
@@ -50,13 +51,14 @@ def _cache_clear() -> int:
 def _doctor() -> int:
     findings = doctor.examine()
     for finding in findings:
-        print(f"{'ok     ' if finding.good else 'MISSING'}  {finding.subject}: {finding.text}")
+        print(f"{'ok     ' if finding.good else 'NOT OK '}  {finding.subject}: {finding.text}")
     return 0 if all(finding.good for finding in findings) else 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code, 1 when the doctor misses something."""
+    """Runs the command; returns its exit code, 1 when the doctor finds something missing or unfit."""
     parser = argparse.ArgumentParser(prog="op-extension", description="Tile kernels on the emulated device npu.")
+    parser.add_argument("--version", action="version", version=f"op-extension {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     cache = commands.add_parser("cache", help="the folder of compiled kernels")
     cache.add_argument("action", nargs="?", choices=["list", "size", "clear"], default="list")

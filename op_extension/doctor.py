@@ -111,8 +111,14 @@ def _compiler() -> Iterator[Finding]:
     from op_extension.jit import toolchain
 
     command = toolchain.find_compiler().command
-    done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
-    yield Finding("compiler", done.returncode == 0, (done.stdout or done.stderr or "no answer").splitlines()[0])
+    done = toolchain.run([*command, "--version"])
+    answer = (done.stdout or done.stderr or "no answer").splitlines()[0]
+    # The preprocessor knows whether it is one of C++; any program may have a version.
+    text = subprocess.run(
+        [*command, "-x", "c++", "-E", "-P", "-"], input="__cplusplus", capture_output=True, text=True, check=False
+    )
+    good = done.returncode == 0 and text.stdout.strip().rstrip("L").isdigit()
+    yield Finding("compiler", good, answer if good else f"expected a C++ compiler in CXX, got: {answer}")
 
 
 def _tools() -> Iterator[Finding]:

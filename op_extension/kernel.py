@@ -65,23 +65,26 @@ class Launcher:
         self._stream = _address_of(stream)
         self._launch = kernel.native().launch
 
-    def __call__(self, *args: Any) -> None:
+    def __call__(self, *args: Any, **named: Any) -> None:
         """Launches the kernel.
 
         Args:
             *args: for a pointer a contiguous tensor on npu or cpu of its element type (``GM_ADDR``, ``void*`` and
                 pointers to structs take any), a numpy array, or None; for a scalar a Python or numpy number or bool;
                 for a struct an object with as many bytes (``bytes``, ``ctypes.Structure``).
+            **named: refused: parameters of a kernel have no names here.
 
         With tensors on npu the kernel is queued and the call returns; its memory stays alive until it has run. With
         tensors on cpu, and with arrays, the kernel has run when the call returns. Arrays are copied to the device of
-        the tensors, and back where the kernel may write.
+        the tensors, and back where the kernel may write; an array that is read-only is an input only.
 
         Raises:
             TypeError: the number of arguments, or the type of one, is not that of the kernel.
             ValueError: a number outside of the range of its type, tensors on several devices or not contiguous.
             RuntimeError: the fault of a kernel, if it has run; else the next call that waits for the stream raises it.
         """
+        if named:
+            raise TypeError(f"{self._kernel.name}: expected arguments by place, got {', '.join(named)} by name")
         flags = self._kernel.launch_flags
         if not self._launch(self._block_dim, self._stream, flags, args):
             arrays.launch(self._kernel, self._launch, self._block_dim, self._stream, args)
@@ -105,14 +108,14 @@ def _address_of(stream: Stream) -> int:
 class Kernel:
     """A tile kernel. Made by :func:`load`; compiled at the first use."""
 
-    def __init__(self, request: compiler.Request, core: str, float64: bool, strided: bool) -> None:
+    def __init__(self, request: compiler.Request, core: str, launch_flags: int, strided: bool) -> None:
         """Args: as in :func:`load`."""
         self._request = request
         self._core = core
         self._strided = strided
         self._native: _runtime.Kernel | None = None
         self._libraries: dict[str, Path] = {}
-        self.launch_flags = _runtime.LAUNCH_FLOAT64 if float64 else 0
+        self.launch_flags = launch_flags
 
     @property
     def name(self) -> str:
@@ -191,6 +194,7 @@ def load(
     std: str = "c++17",
     float64: bool = False,
     strided: bool = False,
+    any_global: bool = False,
 ) -> Kernel:
     """A kernel from a C++ source; it is compiled at its first use, see :meth:`Kernel.compile`.
 
@@ -206,28 +210,55 @@ def load(
         std: ``"c++17"`` or ``"c++20"``.
         float64: allows instructions on float64, which no chip has.
         strided: accepts tensors that are not contiguous; the kernel gets the address of their first element.
+        any_global: ``TLOAD`` and ``TSTORE`` may start outside of the tensors of a launch: for a kernel that reads
+            addresses in memory or gets them as integers. Where a struct or a pointer to pointers is among the
+            parameters, they always may.
 
     Compiled kernels stay in ``~/.cache/op_extension`` (``NPU_CACHE_DIR``) until the source, a header, the compiler or
     a flag changes. The compiler is g++, or the command in ``CXX``.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: an argument is none of its values.
+        ValueError: an argument is none of its values, or of another type.
     """
+    _check("source", isinstance(source, (str, os.PathLike)), "a path", source)
     path = Path(source).absolute()
     if not path.is_file():
         raise FileNotFoundError(f"op_extension.kernel.load: expected a C++ source, got no file {path}")
-    _check("entry", bool(_ENTRY.fullmatch(entry)), "the name of a function", entry)
-    _check("core", core in _PASSES, "'vector', 'cube' or 'mix'", core)
-    _check("std", std in toolchain.STANDARDS, "'c++17' or 'c++20'", std)
-    folders = tuple(str(Path(folder).absolute()) for folder in include_dirs)
-    request = compiler.Request(path, entry, _macros(defines), folders, tuple(flags), std)
-    return Kernel(request, core, float64, strided)
+    _check("entry", isinstance(entry, str) and bool(_ENTRY.fullmatch(entry)), "the name of a function", entry)
+    _check("core", isinstance(core, str) and core in _PASSES, "'vector', 'cube' or 'mix'", core)
+    _check("std", isinstance(std, str) and std in toolchain.STANDARDS, "'c++17' or 'c++20'", std)
+    for name, switch in (("float64", float64), ("strided", strided), ("any_global", any_global)):
+        _check(name, isinstance(switch, bool), "True or False", switch)
+    folders = tuple(str(Path(folder).absolute()) for folder in _sequence("include_dirs", include_dirs, os.PathLike))
+    request = compiler.Request(path, entry, _macros(defines), folders, _flags(flags), std)
+    launch_flags = (_runtime.LAUNCH_FLOAT64 if float64 else 0) | (0 if any_global else _runtime.LAUNCH_ONLY_RANGES)
+    return Kernel(request, core, launch_flags, strided)
 
 
-def _macros(defines: Mapping[str, object] | Sequence[str]) -> tuple[str, ...]:
-    _check("defines", not isinstance(defines, str), "a dict or a list", defines)
-    macros = tuple(f"{k}={v}" for k, v in defines.items()) if isinstance(defines, Mapping) else tuple(defines)
+def _sequence(name: str, values: Any, *types: type) -> tuple[Any, ...]:
+    """values, a sequence of strings or of types."""
+    expected = "a sequence of paths" if types else "a sequence of strings"
+    _check(name, isinstance(values, Sequence) and not isinstance(values, (str, bytes)), expected, values)
+    for value in values:
+        _check(name, isinstance(value, (str, *types)), expected, value)
+    return tuple(values)
+
+
+def _flags(values: Any) -> tuple[str, ...]:
+    flags = _sequence("flags", values)
+    for flag in flags:
+        _check("flags", not flag.startswith("-fsanitize"), "flags without a sanitizer, which the process lacks", flag)
+    return flags
+
+
+def _macros(defines: Any) -> tuple[str, ...]:
+    if isinstance(defines, Mapping):
+        macros = tuple(f"{name}={value}" for name, value in defines.items())
+    else:
+        is_list = isinstance(defines, Sequence) and not isinstance(defines, (str, bytes))
+        _check("defines", is_list, "a dict or a list", defines)
+        macros = _sequence("defines", defines)
     for macro in macros:
         _check("defines", bool(_DEFINE.fullmatch(macro)), "NAME or NAME=value", macro)
     return macros

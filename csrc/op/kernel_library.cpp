@@ -33,6 +33,7 @@ struct Library {
 Library Open() {
   const std::string folder = OwnFolder();
   const char* asked = std::getenv("NPU_ISA_LEVEL");
+  if (asked && *asked == '\0') asked = nullptr;  // as where kernels are compiled
   for (const npu::IsaLevel& level : npu::kIsaLevels) {
     if ((asked && std::string(asked) != level.name) || !level.is_here()) continue;
     const std::string path = folder + "/libop_kernels_" + level.name + ".so";

@@ -150,16 +150,18 @@ void Arguments::PackTensor(size_t index, py::handle tensor) {
   if (interface.describe(impl, &facts) != 0) {
     throw py::type_error(Where(index) + "a tensor with memory, got: " + interface.message());
   }
+  if (facts.device == NPU_TENSOR_ELSEWHERE) {
+    throw py::value_error(Where(index) + "a tensor on npu or cpu, got one on " +
+                          std::string(py::str(tensor.attr("device"))));
+  }
   CheckFacts(index, facts);
-  std::memcpy(bytes_.data() + signature_.parameters[index].offset, &facts.data, sizeof(void*));
+  std::memcpy(bytes_.data() + signature_.parameters[index].offset,
+              static_cast<const void*>(&facts.data), sizeof(void*));
   tensors_.push_back(impl);
 }
 
 void Arguments::CheckFacts(size_t index, const npuTensorFacts& facts) {
   const npuParameter& parameter = signature_.parameters[index];
-  if (facts.device == NPU_TENSOR_ELSEWHERE) {
-    throw py::value_error(Where(index) + "a tensor on npu or cpu, got one on another device");
-  }
   if (!TakesElement(parameter, facts)) {
     throw py::type_error(Where(index) + "a tensor of dtype " + DtypeFor(parameter) + ", got " +
                          facts.dtype);

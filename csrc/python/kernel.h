@@ -49,6 +49,7 @@ class Kernel {
   const npuKernel* kernel_;
   const npuSignature* signature_;
   bool accept_strided_;
+  uint32_t forbidden_flags_ = 0;  // launch flags that do not fit the parameters
 };
 
 }  // namespace npu_python

@@ -77,6 +77,7 @@ PYBIND11_MODULE(_runtime, module) {
   module.attr("MAX_BLOCK_DIM") = NPU_MAX_BLOCK_DIM;
   module.attr("MAX_RECORDED_STORES") = NPU_MAX_RECORDED_STORES;
   module.attr("LAUNCH_FLOAT64") = NPU_LAUNCH_FLOAT64;
+  module.attr("LAUNCH_ONLY_RANGES") = NPU_LAUNCH_ONLY_RANGES;
   module.attr("TYPE_BFLOAT16") = static_cast<int>(NPU_TYPE_BFLOAT16);
   module.def("soc_name", &SocName, "Name of the emulated system on chip.");
   module.def("launch_count", &LaunchCount, pybind11::arg("kernel"),

@@ -91,6 +91,9 @@ npuError_t npuStreamGetDefault(int device, npuStream_t* stream) {
 
 npuError_t npuStreamGetDevice(npuStream_t stream, int* device) {
   return Using(__func__, [&](const char* function) {
+    if (stream != nullptr && !Registry::Get().Knows(stream)) {
+      return Invalid(function, "a stream of this runtime", "an address where none is");
+    }
     const npuError_t error = CheckStream(function, stream);
     if (error != NPU_SUCCESS) return error;
     if (device == nullptr) return Invalid(function, "a pointer for the device", "NULL");

@@ -51,6 +51,12 @@ bool Registry::DestroyStream(npuStream_t stream) {
   return true;
 }
 
+bool Registry::Knows(npuStream_t stream) {
+  if (IsDefault(stream)) return true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::find(streams_.begin(), streams_.end(), stream) != streams_.end();
+}
+
 std::vector<npuStream_t> Registry::BusyStreams(int device) {
   std::vector<npuStream_t> result;  // mostly none, and then without memory
   if (!DefaultStream(device)->Idle()) result.push_back(DefaultStream(device));

@@ -56,6 +56,8 @@ class Registry {
   npuStream_t CreateStream(int device);
   /// False when it is destroyed already.
   bool DestroyStream(npuStream_t stream);
+  /// Whether stream is a handle of a stream, alive or not. Does not look into what it points to.
+  bool Knows(npuStream_t stream);
   /// Streams of device that live now and have work pending or an error to tell.
   std::vector<npuStream_t> BusyStreams(int device);
 

@@ -7,22 +7,13 @@
 
 #include <new>
 
-#if defined(__has_feature)
-#define NPU_HAS_FEATURE(feature) __has_feature(feature)
-#else
-#define NPU_HAS_FEATURE(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || NPU_HAS_FEATURE(address_sanitizer)
-#define NPU_ASAN 1
+#include "runtime/sanitizers.hpp"
+
+#if NPU_ASAN
 #include <sanitizer/asan_interface.h>
-#else
-#define NPU_ASAN 0
 #endif
-#if defined(__SANITIZE_THREAD__) || NPU_HAS_FEATURE(thread_sanitizer)
-#define NPU_TSAN 1
+#if NPU_TSAN
 #include <sanitizer/tsan_interface.h>
-#else
-#define NPU_TSAN 0
 #endif
 
 namespace npu::runtime {

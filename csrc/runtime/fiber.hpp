@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "runtime/fiber_context.hpp"
 
@@ -22,6 +23,15 @@ class Fiber {
 
   /// Suspends from, which is the running fiber, and runs to until it switches back.
   static void Switch(Fiber& from, Fiber& to);
+
+  /// The end of the memory of a stack of its own.
+  char* stack_end() const { return static_cast<char*>(mapping_) + mapping_bytes_; }
+  size_t stack_bytes() const { return stack_bytes_; }
+  /// Whether address lies in the page that no stack may grow into.
+  bool IsGuarded(uintptr_t address) const {
+    const auto begin = reinterpret_cast<uintptr_t>(mapping_);
+    return address >= begin && address - begin < mapping_bytes_ - stack_bytes_;
+  }
 
  private:
   /// What the C++ runtime keeps of exceptions in flight on a thread. Source: Itanium C++ ABI,

@@ -8,9 +8,10 @@
 
 namespace npu::runtime {
 
-/// The memory that address lies in: a range of launch, else a block of npuMalloc, else the gap
-/// around address.
-GlobalMemory FindGlobalMemory(const Launch& launch, const void* address);
+/// The memory that address lies in, where instruction op starts a transfer: a range of launch, else
+/// a block of npuMalloc, else the gap around address. Faults at a null pointer, and where the
+/// launch keeps to its ranges and address lies in none.
+GlobalMemory FindGlobalMemory(const Launch& launch, const char* op, const void* address);
 
 /// Transfers whose memory nobody knew, over all launches that have ended.
 uint64_t UnknownTransfers();

@@ -86,8 +86,10 @@ npuError_t CheckLaunch(const char* function, const npuLaunchConfig& config) {
     return Invalid(function, "a block_dim of 1 to " + std::to_string(NPU_MAX_BLOCK_DIM),
                    config.block_dim);
   }
-  if ((config.flags & ~NPU_LAUNCH_FLOAT64) != 0) {
-    return Invalid(function, "launch flags 0 or NPU_LAUNCH_FLOAT64 (1)", config.flags);
+  if ((config.flags & ~(NPU_LAUNCH_FLOAT64 | NPU_LAUNCH_ONLY_RANGES)) != 0) {
+    return Invalid(function,
+                   "launch flags of NPU_LAUNCH_FLOAT64 (1) and NPU_LAUNCH_ONLY_RANGES (2)",
+                   config.flags);
   }
   if (config.args == nullptr && config.args_bytes != 0) {
     return Invalid(function, std::to_string(config.args_bytes) + " bytes of args", "NULL");

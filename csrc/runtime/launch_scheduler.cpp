@@ -172,8 +172,8 @@ void LaunchScheduler::DescribeLaunch(CoreSlot& slot) {
   std::fill_n(core.memories, kMemoriesAtHand, GlobalMemory{});
 }
 
-GlobalMemory LaunchScheduler::FindGlobalMemory(const void* address) {
-  return runtime::FindGlobalMemory(*launch_, address);
+GlobalMemory LaunchScheduler::FindGlobalMemory(const char* op, const void* address) {
+  return runtime::FindGlobalMemory(*launch_, op, address);
 }
 
 std::byte* LaunchScheduler::VectorBuffer(Core& core, uint32_t index) {

@@ -12,6 +12,7 @@
 #include "runtime/cross_core_flags.hpp"
 #include "runtime/fiber.hpp"
 #include "runtime/launch.hpp"
+#include "runtime/signal_fault.hpp"
 #include "runtime/status.hpp"
 
 namespace npu::runtime {
@@ -20,7 +21,7 @@ namespace npu::runtime {
 /// when a core has to wait is another fiber taken, so a kernel without cross-core waits costs one
 /// pair of switches. At most as many cores run at a time as the chip has. The order is a function
 /// of the launch alone.
-class LaunchScheduler final : public CoreScheduler {
+class LaunchScheduler final : public CoreScheduler, private SignalTaker {
  public:
   LaunchScheduler() = default;
   ~LaunchScheduler();
@@ -36,7 +37,7 @@ class LaunchScheduler final : public CoreScheduler {
   void SyncAll(Core& core, SyncGroup group) override;
   void Yield(Core& core, const char* where) override;
   void Poll(Core& core) override;
-  GlobalMemory FindGlobalMemory(const void* address) override;
+  GlobalMemory FindGlobalMemory(const char* op, const void* address) override;
   std::byte* VectorBuffer(Core& core, uint32_t index) override;
 
  private:
@@ -104,9 +105,12 @@ class LaunchScheduler final : public CoreScheduler {
   [[noreturn]] void Abandon(CoreSlot& slot);
   [[noreturn]] void AbandonTerminated();
   void StopTerminated(const CoreSlot& slot);
+  bool TakeSignal(const SignalFault& fault, char** stack) noexcept override;
+  [[noreturn]] void OnSignalFault() override;
   static void InstallTerminateHandler();
   [[noreturn]] static void OnTerminate();
 
+  std::string DescribeSignal() const;
   std::string DescribeWaits() const;
   std::string Describe(const CoreSlot& slot) const;
 
@@ -154,6 +158,8 @@ class LaunchScheduler final : public CoreScheduler {
   std::vector<Fiber*> idle_fibers_;
   std::vector<Fiber*> abandoned_fibers_;
   CorePool cores_;
+  SignalFault signal_fault_;  // number is 0 unless one is being handled
+  const SignalScope signals_{this};
   Core** const current_core_ = &current_core;  // of the thread that owns all this
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a launch ends before its time: faults, deadlocks, spins.
 #include <cxxabi.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <exception>
@@ -198,6 +199,46 @@ void LaunchScheduler::StopTerminated(const CoreSlot& slot) {
   Stop(NPU_ERROR_KERNEL_FAULT, std::string(Where(slot.core).c_str()) +
                                    ": expected no exception out of a noexcept function, got " +
                                    got);
+}
+
+bool LaunchScheduler::TakeSignal(const SignalFault& fault, char** stack) noexcept {
+  if (running_ == nullptr || running_ == &main_ || *current_core_ == nullptr) return false;
+  if (signal_fault_.number != 0) return false;  // the handling itself has met another one
+  signal_fault_ = fault;
+  *stack = running_->stack_end();
+  return true;
+}
+
+// The core ends, as after std::terminate. Its frames are gone: this runs where they were.
+void LaunchScheduler::OnSignalFault() {
+  CoreSlot& slot = SlotOf(**current_core_);
+  Stop(NPU_ERROR_KERNEL_FAULT, std::string(Where(slot.core).c_str()) + ": " + DescribeSignal());
+  signal_fault_.number = 0;
+  Abandon(slot);
+}
+
+std::string LaunchScheduler::DescribeSignal() const {
+  if (signal_fault_.number == SIGFPE) {
+    return "integer division: expected a divisor other than 0 and a quotient that its type holds, "
+           "got SIGFPE";
+  }
+  if (running_->IsGuarded(signal_fault_.address)) {
+    return "expected a kernel that needs at most the " +
+           std::to_string(running_->stack_bytes() / kKiB) +
+           " KiB of a core's stack, got one that "
+           "needs more";
+  }
+  std::ostringstream text;
+  text << "memory access outside of instructions: expected an address of the process, got ";
+  if (signal_fault_.address == 0 && signal_fault_.code != SI_KERNEL) {
+    text << "a null pointer";
+  } else if (signal_fault_.code == SI_KERNEL) {
+    text << "one that none can have";
+  } else {
+    text << "0x" << std::hex << signal_fault_.address;
+  }
+  text << (signal_fault_.number == SIGBUS ? " (SIGBUS)" : " (SIGSEGV)");
+  return text.str();
 }
 
 void LaunchScheduler::OnTerminate() {

@@ -94,6 +94,8 @@ NPU_API npuError_t npuStreamCreate(npuStream_t* stream);
 NPU_API npuError_t npuStreamDestroy(npuStream_t stream);
 /** The default stream of device; it exists always. */
 NPU_API npuError_t npuStreamGetDefault(int device, npuStream_t* stream);
+/** The device of stream. An address that is no stream is an error here; elsewhere it is not looked
+ * up. */
 NPU_API npuError_t npuStreamGetDevice(npuStream_t stream, int* device);
 /** Waits for all work of stream; runs it in this thread if nobody does yet. */
 NPU_API npuError_t npuStreamSynchronize(npuStream_t stream);
@@ -122,6 +124,9 @@ NPU_API npuError_t npuEventElapsedTime(float* milliseconds, npuEvent_t start, np
 
 /** Launch flag: the kernel computes in float64, which no Ascend vector core does. */
 #define NPU_LAUNCH_FLOAT64 1u
+/** Launch flag: transfers of the kernel must start within the ranges of the launch; one that starts
+ * elsewhere is a fault. */
+#define NPU_LAUNCH_ONLY_RANGES 2u
 
 /** Most blocks of a launch. */
 #define NPU_MAX_BLOCK_DIM 65535u

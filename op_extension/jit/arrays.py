@@ -34,7 +34,10 @@ def launch(kernel: Kernel, run: Callable[..., bool], block_dim: int, stream: int
         where = f"argument {index} ({parameter.type})"
         if isinstance(arg, np.ndarray):
             tensors[index] = arrays.tensor_for(arg, parameter, where)
-        elif not isinstance(arg, torch.Tensor):
+        elif isinstance(arg, torch.Tensor):
+            if arg.device.type not in ("npu", "cpu"):
+                raise ValueError(f"{kernel.name}: {where}: expected a tensor on npu or cpu, got one on {arg.device}")
+        else:
             got = f"{type(arg).__name__} {arg!r:.80}"
             raise TypeError(f"{kernel.name}: {where}: expected a tensor, an array or None, got {got}")
     arrays.check_overlaps(args)
@@ -128,7 +131,7 @@ def _tensor_of(array: np.ndarray[Any, Any], where: str) -> torch.Tensor:
         return torch.from_numpy(copy)
     except TypeError:
         pass
-    if copy.dtype.hasobject:
+    if copy.dtype.hasobject or copy.dtype.kind in "mM":
         raise TypeError(f"{where}: expected an array of numbers, got one of dtype {copy.dtype}")
     # Structured, or of a type that torch gives no array: for GM_ADDR and pointers to structs.
     return torch.from_numpy(copy.reshape(-1).view(np.uint8))

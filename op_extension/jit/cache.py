@@ -34,6 +34,8 @@ def folder() -> Path:
     """NPU_CACHE_DIR, or ~/.cache/op_extension."""
     given = os.environ.get("NPU_CACHE_DIR")
     if given:
+        if not given.isprintable():  # a line break would end a line of the compiler's make rules
+            raise ValueError(f"NPU_CACHE_DIR: expected a path of printable characters, got {given!r}")
         return Path(given).absolute()
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "op_extension"

@@ -107,7 +107,10 @@ def _results(reference: Any, args: Sequence[Any]) -> list[Any]:
 def _compared(args: Sequence[Any], outputs: Sequence[int] | None, results: int) -> list[int]:
     """Indices of the arguments that are compared with so many results."""
     tensors = [i for i, arg in enumerate(args) if isinstance(arg, (torch.Tensor, np.ndarray))]
-    chosen = list(outputs) if outputs is not None else tensors[-results:]
+    chosen = list(outputs) if outputs is not None else tensors[-results:] if results else []
+    for index in chosen:
+        if index not in tensors:
+            raise ValueError(f"kernel.compare: expected indices of tensors or arrays as outputs, got {index}")
     if len(chosen) != results:
         raise ValueError(f"kernel.compare: expected {len(chosen)} results of the reference, got {results}")
     return chosen

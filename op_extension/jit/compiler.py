@@ -13,7 +13,15 @@ from op_extension._version import __version__
 from op_extension.jit import prelude as preludes
 from op_extension.jit.cache import Cache, Dependency, digest
 from op_extension.jit.diagnostics import compile_error, link_error
-from op_extension.jit.toolchain import Compiler, find_compiler, isa_level, pass_flags, run, runtime_library
+from op_extension.jit.toolchain import (
+    Compiler,
+    check_output,
+    find_compiler,
+    isa_level,
+    pass_flags,
+    run,
+    runtime_library,
+)
 
 _UNIT = """\
 #line 1 "<defines>"
@@ -108,7 +116,9 @@ def _compile(cache: Cache, compiler: Compiler, request: Request, core: str, made
     if done.returncode:
         foreign = (include_path(), str(work), str(made.header.parent), "/usr/include", "/usr/lib")
         raise compile_error(done.stderr, shlex.join(command), foreign, request.entry, request.source, core)
+    check_output(compiler, work / "in.o", work / "unit.d")
     _link(compiler, request, made, work)
+    check_output(compiler, work / "kernel.so")
 
 
 def _link(compiler: Compiler, request: Request, made: preludes.Prelude, work: Path) -> None:

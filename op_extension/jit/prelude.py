@@ -19,10 +19,14 @@ from op_extension._load import include_path
 from op_extension._version import __version__
 from op_extension.errors import CompileError
 from op_extension.jit.cache import Cache, digest
-from op_extension.jit.toolchain import Compiler, link_command, pass_flags, run
+from op_extension.jit.toolchain import Compiler, check_output, link_command, pass_flags, run
 
 _TEXT = '#include "npu/signature.hpp"\n#include <pto/pto-inst.hpp>\n#include "kernel_operator.h"\n'
 _UNUSED_SECONDS = 24 * 3600  # after which the precompiled headers of an older state go
+# Of other compilers and flags, those go that nobody has used for so long, and all but so many.
+_FORGOTTEN_SECONDS = 30 * 24 * 3600
+_KEPT = 12
+_SURELY_IDLE_SECONDS = 3600  # longer than a compiler reads them
 _HEADER, _PRECOMPILED, _BODIES, _RECORD = "prelude.hpp", "prelude.hpp.gch", "bodies.o", "record.json"
 
 
@@ -101,6 +105,7 @@ def _make(cache: Cache, compiler: Compiler, flags: list[str], target: Path) -> N
             header = ["-DNPU_BODIES_ELSEWHERE", "-x", "c++-header", str(ready / _HEADER)]
             _check([*command, *header, "-o", str(ready / _PRECOMPILED)])
             made.append(_PRECOMPILED)
+        check_output(compiler, *(ready / name for name in made))
         sizes = {name: (ready / name).stat().st_size for name in made}
         (ready / _RECORD).write_text(json.dumps({"sizes": sizes, "link": link_command(compiler)}))
         shutil.rmtree(target, ignore_errors=True)
@@ -118,8 +123,14 @@ def _check(command: list[str]) -> None:
 
 
 def _remove_unused(folder: Path, slot: str, keep: str) -> None:
-    """Those of an older state of the headers that nobody has used for a day: each takes some 30 MB."""
-    for other in folder.glob(f"{slot}-*"):
+    """Removes what is not used any more, some 30 MB each; never what another process may be reading."""
+    ages: list[tuple[float, Path]] = []
+    for other in folder.iterdir():
         with suppress(OSError):
-            if other.name != keep and time.time() - other.stat().st_mtime > _UNUSED_SECONDS:
-                shutil.rmtree(other, ignore_errors=True)
+            if other.name != keep:
+                ages.append((time.time() - other.stat().st_mtime, other))
+    for rank, (age, other) in enumerate(sorted(ages), start=2):
+        is_older_state = other.name.startswith(f"{slot}-") and age > _UNUSED_SECONDS
+        is_surplus = rank > _KEPT and age > _SURELY_IDLE_SECONDS
+        if is_older_state or is_surplus or age > _FORGOTTEN_SECONDS:
+            shutil.rmtree(other, ignore_errors=True)

@@ -39,7 +39,11 @@ def find_compiler() -> Compiler:
     Raises:
         CompileError: there is none.
     """
-    words = shlex.split(os.environ.get("CXX", "")) or ["g++"]
+    given = os.environ.get("CXX", "")
+    try:
+        words = shlex.split(given) or ["g++"]
+    except ValueError as error:
+        raise CompileError(f"CXX: expected the command of a C++ compiler, got {given!r} ({error})") from None
     # "ccache g++ -isystem folder": what stands behind the first option may belong to it.
     programs = list(itertools.takewhile(lambda word: not word.startswith("-"), words)) or words[:1]
     paths = []
@@ -107,6 +111,16 @@ def run(command: list[str], folder: Path | None = None) -> subprocess.CompletedP
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False
     )
+
+
+def check_output(compiler: Compiler, *paths: Path) -> None:
+    """Raises where the command has ended without an error and left out one of its files."""
+    missing = [path.name for path in paths if not path.is_file()]
+    if missing:
+        raise CompileError(
+            f"CXX: expected the command of a C++ compiler, got {shlex.join(compiler.command)}, "
+            f"which makes no {' and no '.join(missing)}"
+        )
 
 
 def link_command(compiler: Compiler) -> list[str]:

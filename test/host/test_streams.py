@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
+import itertools
 import sys
 import threading
 import time
@@ -126,6 +127,30 @@ class SideStreamTest(unittest.TestCase):
             self.assertEqual((torch.ones(2, device="npu") + 1).tolist(), [2.0, 2.0])
         self.assertEqual(queue.done, 2)
         runtime().npuStreamDestroy(handle)
+        with self.assertRaisesRegex(RuntimeError, "npu stream: expected the stream_id 0 to 32 or the address of a"):
+            stream.synchronize()
+
+    def test_one_that_nobody_made_is_named(self):
+        x = torch.ones(3, device="npu")
+        uses = (
+            lambda stream: stream.synchronize(),
+            lambda stream: stream.query(),
+            lambda stream: torch.npu.set_stream(stream),
+            lambda stream: x.record_stream(stream),
+            lambda stream: stream.record_event(),
+            lambda stream: torch.npu.current_stream().wait_stream(stream),
+            lambda stream: stream.native_handle,
+        )
+        for number, use in itertools.product((12345, 33, -5), uses):
+            stream = torch.npu.Stream(stream_id=number, device_index=0, device_type=20)
+            sentence = f"expected the stream_id 0 to 32 or the address of a stream that lives, got {number}"
+            with self.assertRaisesRegex(RuntimeError, sentence):
+                use(stream)
+        for device, use in itertools.product((9, -3), uses):
+            stream = torch.npu.Stream(stream_id=1, device_index=device, device_type=20)
+            with self.assertRaisesRegex(RuntimeError, rf"expected a device index in \[0, 2\), got {device}"):
+                use(stream)
+        self.assertEqual(torch.npu.current_stream().stream_id, 0)
 
 
 class LaunchTest(unittest.TestCase):

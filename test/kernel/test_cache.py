@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sys
+import time
 import unittest
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from unittest import mock
 import torch
 
 import op_extension
-from op_extension.jit import compiler
+from op_extension.jit import compiler, prelude
 from op_extension.jit.cache import Cache
 
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
@@ -155,6 +156,33 @@ print(x.item())
             other_user = mock.patch("op_extension.jit.cache.os.geteuid", return_value=4711)
             with other_user, self.assertWarnsRegex(RuntimeWarning, f"a file .* of user {os.getuid()}"):
                 self.value()
+
+    def test_precompiled_headers_are_bounded(self):
+        folder = self.folder()
+
+        def make(name, age):
+            (folder / name).mkdir()
+            os.utime(folder / name, (time.time() - age,) * 2)
+
+        day = 24 * 3600
+        for number in range(10, 30):
+            make(f"other{number}-a", 2 * 3600 + number)
+        make("other-old", 31 * day)
+        make("own-old", 2 * day)
+        make("own-new", 0)
+        for number in range(20):
+            make(f"used{number}-a", 60)
+        prelude._remove_unused(folder, "own", keep="own-new")
+        left = {path.name for path in folder.iterdir()}
+        self.assertEqual(left, {"own-new", *(f"used{number}-a" for number in range(20))})
+
+    def test_the_newest_precompiled_headers_stay(self):
+        folder = self.folder()
+        for number in range(20):
+            (folder / f"other{number}-a").mkdir()
+            os.utime(folder / f"other{number}-a", (time.time() - 7200 - number,) * 2)
+        prelude._remove_unused(folder, "own", keep="own-new")
+        self.assertEqual({path.name for path in folder.iterdir()}, {f"other{number}-a" for number in range(11)})
 
     def test_damaged_precompiled_headers_are_made_again(self):
         self.value()

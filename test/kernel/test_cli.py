@@ -63,6 +63,13 @@ class CacheCommandTest(CommandTest):
         self.assertIn("invalid choice: 'burn'", err.getvalue())
 
 
+class VersionTest(unittest.TestCase):
+    def test_is_that_of_the_package(self):
+        with contextlib.redirect_stdout(io.StringIO()) as out, self.assertRaises(SystemExit) as end:
+            cli.main(["--version"])
+        self.assertEqual((out.getvalue(), end.exception.code), (f"op-extension {cli.__version__}\n", 0))
+
+
 class DoctorTest(CommandTest):
     def test_says_what_is_found_and_built_for_what(self):
         code, text = self.run_command("doctor")
@@ -81,7 +88,13 @@ class DoctorTest(CommandTest):
         with mock.patch.dict(os.environ, {"CXX": "no-such-compiler"}):
             code, text = self.run_command("doctor")
         self.assertEqual(code, 1)
-        self.assertRegex(text, r"MISSING +compiler: .*expected a C\+\+ compiler")
+        self.assertRegex(text, r"NOT OK +compiler: .*expected a C\+\+ compiler")
+
+    def test_says_what_is_no_compiler(self):
+        with mock.patch.dict(os.environ, {"CXX": "/bin/true"}):
+            code, text = self.run_command("doctor")
+        self.assertEqual(code, 1)
+        self.assertRegex(text, r"NOT OK +compiler: expected a C\+\+ compiler in CXX, got: ")
 
     def test_works_where_the_libraries_do_not_load(self):
         folder = self.folder()
@@ -95,8 +108,8 @@ class DoctorTest(CommandTest):
             [sys.executable, script, "doctor"], env=variables, capture_output=True, text=True, timeout=300, check=False
         )
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertRegex(done.stdout, r"MISSING +libop_extension.so: expected .*, got no such file")
-        self.assertRegex(done.stdout, r"MISSING +device npu: ")
+        self.assertRegex(done.stdout, r"NOT OK +libop_extension.so: expected .*, got no such file")
+        self.assertRegex(done.stdout, r"NOT OK +device npu: ")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The faults of level limits, from Python: a RuntimeError with the rule and both values, and the process goes on."""
 
+import struct
 import sys
 import unittest
 from pathlib import Path
@@ -95,6 +96,45 @@ class FaultTest(KernelTest):
                 load("faults.cpp", "load_rows")[1](x, 11)
                 torch.npu.synchronize()
             self.assert_works()
+
+    def test_null_pointer_in_a_transfer(self):
+        x = self.on_npu()
+        at_null = "expected an address of global memory, got a null pointer"
+        for options in ({}, {"any_global": True}):
+            self.assert_faults("move_row", f"TLOAD: {at_null}$", x, None, 0, 0, **options)
+            self.assert_faults("move_row", f"TSTORE: {at_null} and 32 bytes behind it", None, x, 8, 0, **options)
+
+    def test_transfer_that_starts_outside_of_the_tensors(self):
+        memory = torch.zeros(4, 64, device="npu")
+        _, x, z, neighbour = (row.clone() for row in memory)
+        expected = r"expected an address within the tensors of the launch \(or any_global=True in load\), got one"
+        for tensors in ((z, x), (z.cpu(), x.cpu())):
+            for offsets, sentence in (
+                ((2**33, 0), rf"TSTORE: {expected} \d+ bytes past the end of the nearest tensor"),
+                ((-(2**33), 0), rf"TSTORE: {expected} \d+ bytes before the nearest tensor"),
+                ((0, 2**33), rf"TLOAD: {expected} \d+ bytes past the end"),
+            ):
+                with self.assertRaisesRegex(RuntimeError, sentence):
+                    load("faults.cpp", "move_row")[1](*tensors, *offsets)
+                    torch.npu.synchronize()
+        self.assert_faults("move_row", f"{expected} 0 bytes past", x, x, 64, 0)
+        to_neighbour = (neighbour.data_ptr() - x.data_ptr()) // 4
+        self.assert_faults("move_row", expected, x, x, to_neighbour, 0)
+        self.assertEqual(neighbour.unique().tolist(), [0.0])
+
+    def test_transfer_without_any_tensor(self):
+        x = torch.ones(8)
+        with self.assertRaisesRegex(RuntimeError, "TLOAD: expected an address .*got an address, and no tensor"):
+            load("faults.cpp", "move_row")[1](None, None, 0, x.data_ptr() // 4)
+
+    def test_kernels_that_get_addresses_otherwise_may_use_them(self):
+        x, z = torch.arange(8.0, device="npu"), torch.zeros(3, 8, device="npu")
+        pointers = torch.tensor([z[0].data_ptr(), x.data_ptr()], device="npu")
+        load("faults.cpp", "move_row_between")[1](pointers)
+        load("faults.cpp", "move_row_of")[1](struct.pack("<QQ", z[1].data_ptr(), x.data_ptr()))
+        load("faults.cpp", "move_row", any_global=True)[1](None, x, z[2].data_ptr() // 4, 0)
+        torch.npu.synchronize()
+        self.assertEqual(z.tolist(), [x.tolist()] * 3)
 
     def test_wait_that_can_never_be_met(self):
         self.assert_faults_at_once(

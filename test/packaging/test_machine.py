@@ -20,6 +20,23 @@ def check_machine(compiler):
     return subprocess.run(command, env={**os.environ, "CXX": compiler}, capture_output=True, text=True, check=False)
 
 
+class AnswerTest(unittest.TestCase):
+    def answer(self, *arguments):
+        command = ["sh", ROOT / "tools" / "check_machine.sh", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def test_a_python_without_an_answer_is_named(self):
+        self.assertIn("expected Python 3.11", self.answer("/bin/false").stderr)
+        self.assertIn("got no answer from /bin/false;", self.answer("/bin/false").stderr)
+
+    def test_a_number_of_jobs_that_is_none_is_named(self):
+        for jobs in ("abc", "0", "-1", ""):
+            done = self.answer(sys.executable, jobs)
+            sentence = f"make: expected a number of at least 1 as JOBS, got {jobs}\n"
+            self.assertEqual((done.returncode, done.stderr), (1, sentence))
+        self.assertEqual(self.answer(sys.executable, "12").returncode, 0)
+
+
 class CompilerTest(unittest.TestCase):
     def test_one_that_lacks_what_the_headers_use_is_named(self):
         for lacking in ("_Float16", "__builtin_shufflevector", "constinit"):

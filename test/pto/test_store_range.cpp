@@ -78,7 +78,8 @@ TEST(GlobalMemory, ThatNobodyKnowsIsCounted) {
   EXPECT_EQ(memory, std::vector<float>(8, 2.0f));
 }
 
-npuError_t RunWithRanges(const test::Body& body, const std::vector<npuMemoryRange>& ranges) {
+npuError_t RunWithRanges(const test::Body& body, const std::vector<npuMemoryRange>& ranges,
+                         uint32_t flags = 0) {
   static const npuKernelPass kPass = {
       [](const void* args) { (**static_cast<const test::Body* const*>(args))(); },
       sizeof(test::Body*), npu::kCoreLayout};
@@ -87,6 +88,7 @@ npuError_t RunWithRanges(const test::Body& body, const std::vector<npuMemoryRang
   npuLaunchConfig config = {};
   config.kernel = &kKernel;
   config.block_dim = 1;
+  config.flags = flags;
   config.args = &pointer;
   config.args_bytes = sizeof(pointer);
   config.ranges = ranges.data();
@@ -111,6 +113,35 @@ TEST(GlobalMemory, ThatALaunchNamesIsBounded) {
   many.push_back({memory.data() + 40, memory.data() + 48});
   EXPECT_EQ(RunWithRanges(Touch(memory.data() + 40), many), NPU_SUCCESS);
   EXPECT_EQ(RunWithRanges(Touch(middle + 11), many), NPU_ERROR_KERNEL_FAULT);
+}
+
+TEST(GlobalMemory, OutsideOfTheRangesThatALaunchKeepsToIsNamed) {
+  const Block block(256);
+  const std::vector<npuMemoryRange> ranges = {{block.data() + 8, block.data() + 16},
+                                              {block.data() + 32, block.data() + 40}};
+  const auto touch = [&](int64_t at) {
+    return RunWithRanges(Touch(block.data() + at), ranges, NPU_LAUNCH_ONLY_RANGES);
+  };
+  EXPECT_EQ(touch(32), NPU_SUCCESS);
+  for (const auto& [at, got] : std::vector<std::pair<int64_t, const char*>>{
+           {0, "got one 32 bytes before the nearest tensor"},
+           {18, "got one 8 bytes past the end of the nearest tensor"},
+           {30, "got one 8 bytes before the nearest tensor"},
+           {40, "got one 0 bytes past the end of the nearest tensor"}}) {
+    EXPECT_EQ(touch(at), NPU_ERROR_KERNEL_FAULT);
+    ExpectContains(npuGetLastErrorMessage(),
+                   "TSTORE: expected an address within the tensors of the launch");
+    ExpectContains(npuGetLastErrorMessage(), got);
+  }
+}
+
+TEST(GlobalMemory, NullIsAFaultAlsoNearMemoryThatNobodyKnows) {
+  std::vector<float> memory(8);
+  ExpectContains(test::FaultOf([&] {
+                   Touch(memory.data())();
+                   Touch(nullptr)();
+                 }),
+                 "instruction 5: TSTORE: expected an address of global memory, got a null pointer");
 }
 
 TEST(GlobalMemory, RangesThatEndBeforeTheyBeginAreRefused) {

@@ -12,7 +12,12 @@ namespace {
 std::vector<npuEvent_t> RecordEvents(const std::vector<c10::Stream>& streams) {
   std::vector<npuEvent_t> events;
   for (const c10::Stream& stream : streams) {
-    const npuStream_t native = NativeStream(stream);
+    npuStream_t native = nullptr;
+    try {
+      native = NativeStream(stream);
+    } catch (const c10::Error&) {
+      continue;  // destroyed since, and so done
+    }
     npuEvent_t event = nullptr;
     if (npuStreamQuery(native) == NPU_SUCCESS || npuEventCreate(&event) != NPU_SUCCESS) continue;
     if (npuEventRecord(event, native) == NPU_SUCCESS) {
@@ -35,6 +40,7 @@ void DropHappened(std::vector<npuEvent_t>& events) {
 }  // namespace
 
 void BlockPool::RecordStream(const void* pointer, c10::Stream stream) {
+  CheckStream(stream);
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(pointer);
   if (found == blocks_.end()) return;

@@ -83,7 +83,7 @@ void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t arg
   npuLaunchConfig config = {};
   config.kernel = kernel;
   config.block_dim = block_dim;
-  config.flags = flags;
+  config.flags = flags | NPU_LAUNCH_ONLY_RANGES;
   config.args = args;
   config.args_bytes = args_bytes;
   c10::SmallVector<at::Tensor, 6> tensors = {output};

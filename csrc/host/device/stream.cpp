@@ -22,7 +22,7 @@ struct DeviceStreams {
 
 DeviceStreams& StreamsOf(c10::DeviceIndex device) {
   static auto& streams = *new std::array<DeviceStreams, kMostDevices>;
-  return streams[static_cast<uint8_t>(device)];
+  return streams[static_cast<size_t>(CheckedIndex(device))];
 }
 
 thread_local std::array<c10::StreamId, kMostDevices> current_streams = {};
@@ -44,6 +44,9 @@ npuStream_t DefaultNativeStream(c10::DeviceIndex device) {
   return stream;
 }
 
+/// Whether id counts streams; others are addresses.
+bool IsOwn(c10::StreamId id) { return id >= kDefaultStream && id <= kPoolStreams; }
+
 c10::Stream MakeStream(c10::DeviceIndex device, c10::StreamId id) {
   return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::PrivateUse1, device), id);
 }
@@ -55,17 +58,30 @@ c10::Stream CurrentStream(c10::DeviceIndex device) {
 }
 
 void SetCurrentStream(c10::Stream stream) {
+  CheckStream(stream);
   current_streams[static_cast<uint8_t>(stream.device_index())] = stream.id();
+}
+
+void CheckStream(c10::Stream stream) {
+  StreamsOf(stream.device_index());
+  if (!IsOwn(stream.id())) NativeStream(stream);
 }
 
 npuStream_t NativeStream(c10::Stream stream) {
   if (stream.id() == kDefaultStream) return DefaultNativeStream(stream.device_index());
-  if (stream.id() > 0 && stream.id() <= kPoolStreams) {
+  if (IsOwn(stream.id())) {
     DeviceStreams& streams = StreamsOf(stream.device_index());
     CreateStreams(streams, stream.device_index());
     return streams.by_id[stream.id()];
   }
-  return reinterpret_cast<npuStream_t>(stream.id());
+  const auto native = reinterpret_cast<npuStream_t>(stream.id());
+  int device = 0;
+  const npuError_t error = npuStreamGetDevice(native, &device);
+  TORCH_CHECK(error == NPU_SUCCESS, "npu stream: expected the stream_id 0 to ", kPoolStreams,
+              " or the address of a stream that lives, got ", stream.id());
+  TORCH_CHECK(device == stream.device_index(), "npu stream: expected a stream of device ", device,
+              ", got one that is said to be of device ", static_cast<int>(stream.device_index()));
+  return native;
 }
 
 npuStream_t CurrentNativeStream(c10::DeviceIndex device) {

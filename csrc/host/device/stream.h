@@ -18,6 +18,8 @@ namespace npu_backend {
 /// The stream of this thread on device, as PyTorch counts it and as the runtime does.
 NPU_BACKEND_API c10::Stream CurrentStream(c10::DeviceIndex device);
 NPU_BACKEND_API void SetCurrentStream(c10::Stream stream);
+/// Raises for a stream that is not there.
+void CheckStream(c10::Stream stream);
 NPU_BACKEND_API npuStream_t NativeStream(c10::Stream stream);
 NPU_BACKEND_API npuStream_t CurrentNativeStream(c10::DeviceIndex device);
 

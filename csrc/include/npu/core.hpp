@@ -42,8 +42,9 @@ class CoreScheduler {
   virtual void Yield(Core& core, const char* where) = 0;
   /// Looks for an interrupt. Called every kPollInterval instructions.
   virtual void Poll(Core& core) = 0;
-  /// The memory or the gap that address lies in.
-  virtual GlobalMemory FindGlobalMemory(const void* address) = 0;
+  /// The memory or the gap that address lies in, where instruction op starts a transfer. Faults
+  /// where the launch may start none.
+  virtual GlobalMemory FindGlobalMemory(const char* op, const void* address) = 0;
   /// UB of vector core index of the block of core; null if that core has ended, or the kernel has
   /// no vector cores.
   virtual std::byte* VectorBuffer(Core& core, uint32_t index) = 0;

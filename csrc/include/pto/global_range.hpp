@@ -27,7 +27,7 @@ inline bool Holds(const npu::GlobalMemory& memory, const void* begin, const void
 /// The transfer from begin to end of a tensor that starts at data, none of which is at hand yet.
 NPU_ONE_BODY(void FindMemory(npu::Core& core, const char* op, const char* data, const char* begin,
                              const char* end)) {
-  const npu::GlobalMemory memory = core.scheduler->FindGlobalMemory(data);
+  const npu::GlobalMemory memory = core.scheduler->FindGlobalMemory(op, data);
   core.memories[core.next_memory] = memory;
   core.next_memory = static_cast<uint8_t>((core.next_memory + 1) % npu::kMemoriesAtHand);
   if (!memory.is_known) {

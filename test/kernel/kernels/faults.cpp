@@ -85,3 +85,37 @@ extern "C" __global__ AICORE void spin(__gm__ volatile uint32_t* flag) {
 extern "C" __global__ AICORE void fill(__gm__ float* x, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) x[i] = 7;
 }
+
+namespace {
+
+AICORE void MoveRow(__gm__ float* to, __gm__ float* from) {
+  VecTile<float, 1, 8> tile(1, 8);
+  TASSIGN(tile, 0);
+  using Row = GlobalTensor<float, Shape<1, 1, 1, 1, 8>, Stride<1, 1, 1, 8, 1>>;
+  Row source(from), target(to);
+  TLOAD(tile, source);
+  TSTORE(target, tile);
+}
+
+}  // namespace
+
+/// Offsets in elements.
+extern "C" __global__ AICORE void move_row(__gm__ float* to, __gm__ const float* from,
+                                           int64_t to_offset, int64_t from_offset) {
+  MoveRow(to + to_offset, const_cast<__gm__ float*>(from) + from_offset);
+}
+
+extern "C" __global__ AICORE void move_row_between(__gm__ float* const* pointers) {
+  MoveRow(pointers[0], pointers[1]);
+}
+
+struct Row {
+  __gm__ float* to;
+  __gm__ float* from;
+};
+
+extern "C" __global__ AICORE void move_row_of(Row row) { MoveRow(row.to, row.from); }
+
+extern "C" __global__ AICORE void divide(__gm__ int32_t* x, int32_t divisor) { *x = 10 / divisor; }
+
+extern "C" __global__ AICORE void fill_at(__gm__ float* x, int64_t index) { x[index] = 7; }

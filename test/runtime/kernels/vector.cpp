@@ -183,3 +183,23 @@ extern "C" __global__ AICORE void misaligned_tile() {
   pto::Tile<pto::TileType::Vec, float, 8, 8> tile;
   pto::TASSIGN(tile, 4);
 }
+
+extern "C" __global__ AICORE void store_at(uint64_t address) {
+  *reinterpret_cast<volatile uint32_t*>(address) = 1;
+}
+
+extern "C" __global__ AICORE void divide(__gm__ int32_t* quotient, int32_t dividend,
+                                         int32_t divisor) {
+  *quotient = dividend / divisor;
+}
+
+[[gnu::noinline]] AICORE uint32_t Deeper(volatile uint32_t* below) {
+  volatile uint32_t here[64] = {};
+  here[0] = *below + 1;
+  return here[0] == 0 ? 0 : Deeper(here) + here[1];
+}
+
+extern "C" __global__ AICORE void recurse_for_ever(__gm__ uint32_t* depth) {
+  volatile uint32_t start = 0;
+  *depth = Deeper(&start);
+}

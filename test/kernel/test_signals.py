@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the processor refuses in a kernel is a RuntimeError; elsewhere it ends the process as ever."""
+
+import sys
+import unittest
+from pathlib import Path
+
+import torch
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from test.host.python_process import run_python
+from test.kernel.kernels_of_test import KERNELS, KernelTest, load
+
+FAULT = f"""
+import faulthandler, sys, torch, op_extension
+if sys.argv[1:] == ["before"]: faulthandler.enable()
+try:
+    op_extension.kernel.load({str(KERNELS / "faults.cpp")!r}, entry="fill")[1](None, 3)
+except RuntimeError as error:
+    print(error, flush=True)
+"""
+
+
+class SignalTest(KernelTest):
+    def assert_works(self):
+        x = torch.zeros(300, device="npu")
+        load("faults.cpp", "fill")[2](x, 300)
+        self.assertEqual(x.cpu().unique().tolist(), [7.0])
+
+    def test_null_pointer_that_a_kernel_follows(self):
+        sentence = (
+            r"fill, block 0, instruction 0: memory access outside of instructions: "
+            r"expected an address of the process, got a null pointer \(SIGSEGV\)"
+        )
+        for blocks in (1, 20):
+            with self.assertRaisesRegex(RuntimeError, sentence):
+                load("faults.cpp", "fill")[blocks](None, 3)
+            self.assert_works()
+
+    def test_address_that_a_kernel_follows_out_of_all_memory(self):
+        x = torch.zeros(8, device="npu")
+        load("faults.cpp", "fill_at")[1](x, -(2**40))
+        with self.assertRaisesRegex(RuntimeError, r"fill_at, block 0.*got 0x[0-9a-f]+ \(SIGSEGV\)"):
+            torch.npu.synchronize()
+
+    def test_integer_division_by_0(self):
+        x = torch.zeros(1, dtype=torch.int32, device="npu")
+        load("faults.cpp", "divide")[1](x, 0)
+        with self.assertRaisesRegex(RuntimeError, "divide, block 0.*integer division: expected a divisor other than 0"):
+            torch.npu.synchronize()
+        self.assert_works()
+
+    def test_outside_of_kernels_the_faulthandler_of_python_reports(self):
+        for argument in ("before", "after"):
+            enable = "" if argument == "before" else "faulthandler.enable()\n"
+            crash = "import ctypes\nctypes.string_at(16)\n"
+            done = run_python(f"import sys; sys.argv[1:] = [{argument!r}]\n{FAULT}{enable}{crash}")
+            self.assertEqual(done.returncode, -11, done.stderr)
+            self.assertIn("expected an address of the process, got a null pointer", done.stdout)
+            self.assertIn("Fatal Python error: Segmentation fault", done.stderr)
+            self.assertIn("in string_at", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
