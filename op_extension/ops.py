@@ -13,7 +13,9 @@ __all__ = [
     "fused_add_relu_mul",
     "my_add",
     "my_add_",
+    "my_conv",
     "my_gelu",
+    "my_gemm",
     "my_layer_norm",
     "my_mul",
     "my_relu",
@@ -315,3 +317,63 @@ def sum_to(x: Tensor, size: Sequence[int]) -> Tensor:
     Runs asynchronously on the current stream. It is the gradient of broadcasting in :func:`my_add`.
     """
     return torch.ops.npu.sum_to(x, size)  # type: ignore[no-any-return]
+
+
+def my_gemm(a: Tensor, b: Tensor) -> Tensor:
+    """Product of matrices, ``c = a b``, on the cube core.
+
+    Args:
+        a: ``(m, k)``, float32, float16, bfloat16 or float64, on ``npu`` or ``cpu``. Any strides.
+        b: ``(k, n)``, same dtype and device. Any strides.
+
+    Returns:
+        ``(m, n)``, contiguous, zeros for ``k = 0``. An element is a sum in float32 (float64 for float64), in the order
+        of ``k``, that is rounded once to the dtype: it is off by at most ``(k + 1) / 2`` ulp of float32 of
+        ``abs(a) abs(b)``, and half an ulp of the dtype. Differentiable in both, also twice; float64 is an extension of
+        the emulator that no chip has, and goes by the vector cores.
+
+    Raises:
+        RuntimeError: an operand is no matrix, the columns of ``a`` are not the rows of ``b``, dtypes or devices differ.
+        TypeError: the dtype is another one.
+
+    Needs no memory beside the result, but for a copy of an operand that is contiguous neither along rows nor along
+    columns. Autocast computes in its dtype.
+    Runs asynchronously on the current stream. Source: pto-isa kernels/manual, gemm.
+    """
+    return torch.ops.npu.my_gemm(a, b)  # type: ignore[no-any-return]
+
+
+def my_conv(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+) -> Tensor:
+    """Convolution of images with a window, on the cube core; neither dilated nor in groups.
+
+    Args:
+        input: ``(n, c, h, w)``, float32, float16, bfloat16 or float64, on ``npu`` or ``cpu``. Any strides.
+        weight: ``(co, c, kh, kw)``, same dtype and device. Any strides.
+        bias: ``(co)``, same dtype and device.
+        stride: of the window, one positive number or two, vertical first.
+        padding: zeros around the images, one number or two.
+
+    Returns:
+        ``(n, co, (h + 2 padding - kh) // stride + 1, ...)``, contiguous. Sums are kept in float32 (float64 for float64)
+        and rounded once: an element is off by at most as many halves of an ulp of float32 as it has terms plus one, of
+        the sum of their absolute values, and half an ulp of the dtype. Differentiable in all three, also twice.
+
+    Raises:
+        RuntimeError: dimensions or channels do not fit, the stride is not positive, the padding is negative, the window
+            is larger than the padded images, dtypes or devices differ.
+        TypeError: the dtype is another one.
+
+    Needs at most 2^20 elements beside the result, or as many as the window sees from one row of its places (``c * kh *
+    kw`` times the width of the output; at stride 1 one padded image and its output) where that is more, a copy of
+    ``weight``, and at a stride above 1 one of ``input`` unless its rows are contiguous. So do its gradients, that of
+    ``weight`` with what the window sees of one channel (``n * kh * kw`` times the plane of the output). Autocast
+    computes in its dtype.
+    Runs asynchronously on the current stream. Source: torch.nn.functional.conv2d.
+    """
+    return torch.ops.npu.my_conv(input, weight, bias, stride, padding)  # type: ignore[no-any-return]

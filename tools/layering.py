@@ -24,6 +24,7 @@ ROOMS = {
     "csrc/runtime": "runtime",
     "csrc/runtime/npu_runtime.h": "npu_runtime.h",
     "csrc/kernel": "kernel",
+    "csrc/kernel/tiling": "kernel arguments",
     "csrc/kernel/tiling.h": "kernel arguments",
     "csrc/kernel/row_tiling.h": "kernel arguments",
     "csrc/op": "op",

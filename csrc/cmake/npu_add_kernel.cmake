@@ -4,6 +4,7 @@
 # Compiles the kernels that source defines (extern "C" __global__ AICORE void <name>(...)) into target: once per
 # kind of core, as the chip's compiler does, with one npuKernel npu_kernel_<name> for each name. Without ENTRIES all
 # such definitions that start a line are taken.
+# Without CORE a line "// npu_core: cube" (or mix, vector) of source says which; without that it is vector.
 # The flags stand in csrc/include/kernel_flags.txt, which kernels that are compiled from Python share.
 set(NPU_KERNEL_FLAGS ${CMAKE_CURRENT_LIST_DIR}/../include/kernel_flags.txt)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${NPU_KERNEL_FLAGS})
@@ -42,10 +43,17 @@ function(npu_add_kernel target source)
   set(passes_cube cube)
   set(passes_mix vector cube)
   if(NOT ARG_CORE)
+    file(STRINGS ${path} ARG_CORE REGEX "^// npu_core: ")
+    list(TRANSFORM ARG_CORE REPLACE "^// npu_core: " "")
+  endif()
+  if(NOT ARG_CORE)
     set(ARG_CORE vector)
   endif()
   if(NOT DEFINED passes_${ARG_CORE})
-    message(FATAL_ERROR "npu_add_kernel: expected CORE vector, cube or mix, got ${ARG_CORE}")
+    message(
+      FATAL_ERROR
+        "npu_add_kernel: expected CORE (or '// npu_core:') vector, cube or mix in ${source}, got '${ARG_CORE}'"
+    )
   endif()
 
   set(table
