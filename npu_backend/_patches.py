@@ -57,11 +57,29 @@ def _patch_dlpack_device() -> None:
     torch.Tensor.__dlpack_device__ = wrapper  # type: ignore[method-assign]
 
 
+def _check_index_of_npu(owner: type) -> None:
+    """PyTorch keeps the low 8 bits of a device index: ``x.npu(256)`` would move to device 0."""
+    original = owner.npu  # type: ignore[attr-defined]
+    if getattr(original, "_npu_backend_patch", False):
+        return
+
+    @functools.wraps(original)
+    def wrapper(self: Any, device: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(device, int) and not 0 <= device < torch.accelerator.device_count():
+            count = torch.accelerator.device_count()
+            raise RuntimeError(f"npu: expected a device index in [0, {count}), got {device}")
+        return original(self, device, *args, **kwargs)
+
+    wrapper._npu_backend_patch = True  # type: ignore[attr-defined]
+    owner.npu = wrapper  # type: ignore[attr-defined]
+
+
 def _let_lazy_modules_move() -> None:
     """PyTorch names the methods that may move a parameter without a size yet; ``npu`` is not among them."""
     mixin = torch.nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
-    if torch.Tensor.npu not in mixin._allowed_methods:  # type: ignore[attr-defined]
-        mixin._allowed_methods.append(torch.Tensor.npu)  # type: ignore[attr-defined]
+    original = getattr(torch.Tensor.npu, "__wrapped__", torch.Tensor.npu)  # type: ignore[attr-defined]
+    if original not in mixin._allowed_methods:
+        mixin._allowed_methods.append(original)
 
 
 def apply() -> None:
@@ -73,4 +91,6 @@ def apply() -> None:
     if hasattr(torch, "to_dlpack"):
         torch.to_dlpack = torch.utils.dlpack.to_dlpack  # type: ignore[attr-defined]
     _patch_dlpack_device()
+    for owner in (torch.Tensor, torch.nn.Module, torch.UntypedStorage):
+        _check_index_of_npu(owner)
     _let_lazy_modules_move()

@@ -109,7 +109,7 @@ def _compared(args: Sequence[Any], outputs: Sequence[int] | None, results: int) 
     tensors = [i for i, arg in enumerate(args) if isinstance(arg, (torch.Tensor, np.ndarray))]
     chosen = list(outputs) if outputs is not None else tensors[-results:] if results else []
     for index in chosen:
-        if index not in tensors:
+        if index not in tensors and index + len(args) not in tensors:
             raise ValueError(f"kernel.compare: expected indices of tensors or arrays as outputs, got {index}")
     if len(chosen) != results:
         raise ValueError(f"kernel.compare: expected {len(chosen)} results of the reference, got {results}")
@@ -141,7 +141,13 @@ def _copy(arg: Any) -> Any:
 
 
 def _tensor(value: Any) -> torch.Tensor:
-    return torch.as_tensor(value).detach().cpu()
+    try:
+        return torch.as_tensor(value).detach().cpu()
+    except (TypeError, ValueError, RuntimeError):
+        got = f"{type(value).__name__} {value!r:.80}"
+        raise TypeError(
+            f"kernel.compare: expected a tensor or an array as result of the reference, got {got}"
+        ) from None
 
 
 def _ordered(values: torch.Tensor) -> torch.Tensor:

@@ -90,6 +90,11 @@ def compile_error(
         return CompileError(message, source, None, output, command)
     text = _ERROR.match(lines[error].text)
     sentence = text["message"] if text else ""
+    if lines[error].path == "<entry>" and sentence.startswith("expected "):  # its text alone is good syntax
+        message = (
+            f"{source}: expected a declaration that is whole at the end of the file (a brace is open?), got: {sentence}"
+        )
+        return CompileError(message, source, None, output, command)
     if lines[error].path == "<entry>":
         message = (
             f'{source}: expected a kernel {entry} (extern "C" __global__ AICORE void {entry}(...)) in the {core} pass, '

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trial 20: every way to say which device a tensor or module goes to."""
 
+import itertools
 import unittest
 
 import torch
@@ -74,6 +75,11 @@ class MoveTest(unittest.TestCase):
         for name, move in TO_FIRST.items():
             self.assertIs(move(x), x, name)
         self.assertIsNot(x.to("npu", copy=True), x)
+
+    def test_names_a_device_that_is_not_there(self):
+        for moved, index in itertools.product((torch.ones(1), torch.nn.Linear(1, 1)), (256, 300, -1)):
+            with self.assertRaisesRegex(RuntimeError, rf"npu: expected a device index in \[0, 2\), got {index}"):
+                moved.npu(index)
 
 
 if __name__ == "__main__":

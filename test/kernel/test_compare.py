@@ -99,6 +99,17 @@ class CompareTest(KernelTest):
         with self.assertRaisesRegex(ValueError, "expected 1 results of the reference, got 2"):
             self.compare((self.x, self.x), outputs=[2])
 
+    def test_names_a_reference_without_a_result(self):
+        x = torch.ones(8, device="npu")
+        launcher = load("faults.cpp", "fill")[1]
+        with self.assertRaisesRegex(
+            TypeError, "expected a tensor or an array as result of the reference, got NoneType"
+        ):
+            compare(launcher, lambda x, n: None, x, 8)
+        with self.assertRaisesRegex(ValueError, "expected indices of tensors or arrays as outputs, got 1"):
+            compare(launcher, torch.ones(8), x, 8, outputs=[1])
+        self.assertTrue(compare(launcher, torch.full((8,), 7.0), x, 8, outputs=[-2]))
+
 
 if __name__ == "__main__":
     unittest.main()

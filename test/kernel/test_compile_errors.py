@@ -98,6 +98,16 @@ class CompilerTest(KernelTest):
                     op_extension.kernel.load(source, entry="k").compile()
                 self.assertEqual(len(str(caught.exception).splitlines()), 1)
 
+    def test_names_what_is_open_at_the_end_of_the_file(self):
+        for text in (
+            'extern "C" void k(int n) {',
+            'extern "C" void k() {}\nstruct A {',
+            'extern "C" void k() {}\nint x',
+        ):
+            source = self.source(text)
+            with self.assertRaisesRegex(CompileError, f"{source}: expected a declaration that is whole at the end"):
+                op_extension.kernel.load(source, entry="k").compile()
+
     def test_uses_the_command_in_cxx(self):
         source = self.source('extern "C" void k(int* x) { *x = FROM_CXX; }')
         import torch

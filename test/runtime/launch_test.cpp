@@ -99,7 +99,7 @@ TEST(Launch, NamesWhatIsWrongWithItsConfiguration) {
     EXPECT_ERROR(npuLaunchKernel(&kernel, 1, nullptr, 0, stream), NPU_ERROR_INVALID_VALUE,
                  "expected passes with an entry, got no_entry with one without");
   }
-  npuLaunchConfig config = {&npu_kernel_empty, 1,       2,       nullptr, 0, stream,
+  npuLaunchConfig config = {&npu_kernel_empty, 1,       4,       nullptr, 0, stream,
                             nullptr,           nullptr, nullptr, 0};
   EXPECT_ERROR(npuLaunchKernelWithConfig(&config), NPU_ERROR_INVALID_VALUE, "launch flags");
   EXPECT_ERROR(npuLaunchKernelWithConfig(nullptr), NPU_ERROR_INVALID_VALUE, "a configuration");
