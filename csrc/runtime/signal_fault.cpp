@@ -23,6 +23,7 @@ pthread_key_t taker_key;
 
 [[noreturn]] void RunTaker() {
   static_cast<SignalTaker*>(pthread_getspecific(taker_key))->OnSignalFault();
+  __builtin_unreachable();
 }
 
 /// Makes the thread go on in RunTaker, on a stack that ends at top, once the handler has returned.
