@@ -61,12 +61,12 @@ class DemoTest(unittest.TestCase):
         torch.manual_seed(0)
         image = torch.randn(4, 1, SIDE, SIDE, device="npu", requires_grad=True)
         weight, bias = (torch.randn(*shape, device="npu", requires_grad=True) for shape in ((3, 1, 3, 3), (3,)))
-        matrix = torch.randn(5, 5, device="npu", requires_grad=True)
+        matrix, other, row = (torch.randn(*shape, device="npu", requires_grad=True) for shape in ((5, 5), (5, 5), (5,)))
         layers = {
             "conv": (OURS.conv, (image, weight, bias, 2, 1)),
             "relu": (OURS.relu, (image,)),
-            "gemm": (OURS.gemm, (matrix, matrix)),
-            "add": (OURS.add, (matrix, matrix[0])),
+            "gemm": (OURS.gemm, (matrix, other)),
+            "add": (OURS.add, (matrix, row)),
         }
         for name, (layer, arguments) in layers.items():
             with self.subTest(name):
