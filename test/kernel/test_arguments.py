@@ -154,7 +154,7 @@ class TensorTest(KernelTest):
         )
         other = torch.zeros(4, device="npu:1")
         self.refuse(ValueError, "expected a tensor on cpu .*got one on npu:1", y, y, other, 4)
-        self.refuse(ValueError, "expected a tensor on npu or cpu, got one on another", y.to("meta"), y, y, 4)
+        self.refuse(ValueError, "expected a tensor on npu or cpu, got one on meta", y.to("meta"), y, y, 4)
 
     def test_names_strides_unless_they_are_accepted(self):
         x = torch.zeros(4, 4).t()

@@ -158,10 +158,9 @@ template <class Dst, class Src>
 }
 
 template <size_t kBytes>
-using SelectedBits =
-    std::conditional_t<kBytes == 1, uint8_t,
-                       std::conditional_t<kBytes == 2, uint16_t,
-                                          std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
+using SelectedBits = std::conditional_t<
+    kBytes == 1, uint8_t,
+    std::conditional_t<kBytes == 2, uint16_t, std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
 
 /// dst[i, j] = bit of mask ? src0[i, j] : other[i, j], where b holds the scalar if it is one.
 template <class Dst, class Mask, class Src>
