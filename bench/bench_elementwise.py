@@ -1,53 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element-wise operators of ``torch.ops.npu`` against torch's on CPU, forward and backward."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
 import op_extension  # noqa: F401  (registers the operators)
+from bench.pairs import Function, backward, forward
 from bench.row import Row
-
-Timed = tuple[Callable[[], object], Callable[[], object]]
-Function = Callable[..., Tensor]
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 SIZES = (4, 40960, 1_000_000, 64_000_000)
-
-
-def forward(ours: Function, theirs: Function, operands: int, elements: int, dtype: torch.dtype) -> Callable[[], Timed]:
-    """Both on vectors of equal size."""
-
-    def make() -> Timed:
-        x = [(torch.rand(elements) - 0.5).to(dtype) for _ in range(operands)]
-        x_npu = [tensor.to("npu") for tensor in x]
-
-        def timed() -> None:
-            ours(*x_npu)
-            torch.npu.synchronize()
-
-        return timed, lambda: theirs(*x)
-
-    return make
-
-
-def backward(ours: Function, theirs: Function, operands: int, elements: int, dtype: torch.dtype) -> Callable[[], Timed]:
-    """Gradients of all operands, the graph made once."""
-
-    def make() -> Timed:
-        x = [(torch.rand(elements) - 0.5).to(dtype).requires_grad_() for _ in range(operands)]
-        x_npu = [tensor.detach().to("npu").requires_grad_() for tensor in x]
-        z, z_npu = theirs(*x), ours(*x_npu)
-        gradient, gradient_npu = torch.ones_like(z), torch.ones_like(z_npu)
-
-        def timed() -> None:
-            torch.autograd.grad(z_npu, x_npu, gradient_npu, retain_graph=True)
-            torch.npu.synchronize()
-
-        return timed, lambda: torch.autograd.grad(z, x, gradient, retain_graph=True)
-
-    return make
 
 
 def gelu(x: Tensor) -> Tensor:
@@ -70,14 +32,18 @@ OPERATORS: dict[str, tuple[Function, Function, int]] = {
 }
 
 ROWS = [
-    Row(f"{name}, {n} {str(dtype)[6:]}", forward(*operator, n, dtype), (operator[2] + 1) * n * dtype.itemsize)
-    for name, operator in OPERATORS.items()
+    Row(
+        f"{name}, {n} {str(dtype)[6:]}",
+        forward(ours, theirs, dtype, *[(n,)] * operands),
+        (operands + 1) * n * dtype.itemsize,
+    )
+    for name, (ours, theirs, operands) in OPERATORS.items()
     for dtype in DTYPES
     for n in SIZES
 ]
 ROWS += [
-    Row(f"{name}, {n} {str(dtype)[6:]}, backward", backward(*operator, n, dtype))
-    for name, operator in OPERATORS.items()
+    Row(f"{name}, {n} {str(dtype)[6:]}, backward", backward(ours, theirs, dtype, *[(n,)] * operands))
+    for name, (ours, theirs, operands) in OPERATORS.items()
     for dtype in DTYPES
     for n in (4, 1_000_000)
 ]

@@ -7,20 +7,10 @@ import torch
 from torch.nn import functional
 
 import op_extension  # noqa: F401  (registers the operators)
+from bench.pairs import Pair, finished
 from bench.row import Row
 
-Pair = tuple[Callable[[], object], Callable[[], object]]
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
-
-
-def finished(compute: Callable[[], object]) -> Callable[[], None]:
-    """``compute``, and a wait for its work."""
-
-    def run() -> None:
-        compute()
-        torch.npu.synchronize()
-
-    return run
 
 
 def my_gemm(size: int, dtype: torch.dtype, dtype_of_torch: torch.dtype) -> Callable[[], Pair]:

@@ -1,53 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Softmax and norms on npu against torch's on CPU, forward and backward."""
 
-from collections.abc import Callable
-
 import torch
 
 import op_extension  # noqa: F401  (registers the operators)
+from bench.pairs import Function, backward, forward
 from bench.row import Row
-
-Make = Callable[[], tuple[Callable[[], object], Callable[[], object]]]
-Function = Callable[..., torch.Tensor]
 
 ours = torch.ops.npu
 theirs = torch.nn.functional
-
-
-def forward(our: Function, their: Function, dtype: torch.dtype, *shapes: tuple[int, ...]) -> Make:
-    """Calls without gradients."""
-
-    def make() -> tuple[Callable[[], object], Callable[[], object]]:
-        cpu = [torch.randn(shape).to(dtype) for shape in shapes]
-        npu = [x.to("npu") for x in cpu]
-
-        def run() -> None:
-            our(*npu)
-            torch.npu.synchronize()
-
-        return run, lambda: their(*cpu)
-
-    return make
-
-
-def backward(our: Function, their: Function, dtype: torch.dtype, *shapes: tuple[int, ...]) -> Make:
-    """The way back alone, for all operands."""
-
-    def make() -> tuple[Callable[[], object], Callable[[], object]]:
-        cpu = [torch.randn(shape).to(dtype).requires_grad_() for shape in shapes]
-        npu = [x.detach().to("npu").requires_grad_() for x in cpu]
-        z, z_npu = their(*cpu), our(*npu)
-        gradient = torch.randn(z.shape).to(dtype)
-        gradient_npu = gradient.to("npu")
-
-        def run() -> None:
-            torch.autograd.grad(z_npu, npu, gradient_npu, retain_graph=True)
-            torch.npu.synchronize()
-
-        return run, lambda: torch.autograd.grad(z, cpu, gradient, retain_graph=True)
-
-    return make
 
 
 def softmax(dim: int) -> tuple[Function, Function]:

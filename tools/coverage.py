@@ -9,14 +9,14 @@ import inspect
 import re
 import sys
 from operator import attrgetter
-from pathlib import Path
 
 import torch
 
 from npu_backend.npu import npu_config, unsupported
+from tools.page import DOCS, write_or_check
 from tools.torch_npu_names import NAMES
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "coverage.md"
+PAGE = DOCS / "coverage.md"
 HEAD = """# Coverage of torch.npu
 
 Made by `python -m tools.coverage` from the package itself; the names are those of Ascend's torch_npu.
@@ -58,16 +58,5 @@ def page() -> str:
     return "\n".join(parts) + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    """Writes the page; with --check only compares, and returns 1 when it is not up to date."""
-    if "--check" not in arguments:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    is_fresh = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page()
-    if not is_fresh:
-        print(f"{PAGE.name}: expected what `python -m tools.coverage` writes, got another text")
-    return 0 if is_fresh else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_check(PAGE, page, "python -m tools.coverage", sys.argv[1:]))

@@ -7,13 +7,13 @@ usage: python -m tools.operators [--check]
 import inspect
 import re
 import sys
-from pathlib import Path
 
 import torch
 
 from op_extension import ops
+from tools.page import DOCS, write_or_check
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
+PAGE = DOCS / "operators.md"
 HEAD = """# Operators
 
 Made by `python -m tools.operators` from `op_extension/ops.py`. Each is `torch.ops.npu.<name>` and
@@ -58,16 +58,5 @@ def page() -> str:
     return "\n\n".join([HEAD.rstrip(), *(section(name) for name in sorted(ops.__all__))]) + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    """Writes the page; with --check only compares, and returns 1 when it is not up to date."""
-    if "--check" not in arguments:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    is_fresh = PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page()
-    if not is_fresh:
-        print(f"{PAGE.name}: expected what `python -m tools.operators` writes, got another text")
-    return 0 if is_fresh else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_check(PAGE, page, "python -m tools.operators", sys.argv[1:]))

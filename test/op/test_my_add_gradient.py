@@ -10,13 +10,13 @@ from pathlib import Path
 import torch
 from torch.library import opcheck
 from torch.testing import assert_close
-from torch.utils._python_dispatch import TorchDispatchMode
 
 import op_extension
 
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from test.op.contract import Recorder
 from test.op.values import random_values
 
 SHAPES = (
@@ -34,18 +34,6 @@ SHAPES = (
 )
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 BELOW = ("npu::", "aten::empty", "aten::view", "aten::expand")
-
-
-class Recorder(TorchDispatchMode):
-    """Names of the operators that run while it is active."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.names.append(func.name())
-        return func(*args, **(kwargs or {}))
 
 
 def leaf(shape: tuple[int, ...], dtype: torch.dtype, device: str, seed: int) -> torch.Tensor:
