@@ -18,7 +18,7 @@ export NPU_BUILD_JOBS := $(JOBS)
 .NOTPARALLEL:
 
 help:
-	@echo "make demo    train a small net on npu with torch.ops.npu.my_add"
+	@echo "make demo    train a convolutional net on npu with operators of torch.ops.npu"
 	@echo "make test    build, run the C++ tests (also under the sanitizers) and the Python tests"
 	@echo "             parts: test-cpp test-asan test-tsan test-python test-layering"
 	@echo "             by request: test-soak test-aarch64 (cross-compiled, in qemu-user) test-packaging"
