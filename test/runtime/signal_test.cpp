@@ -6,20 +6,12 @@
 #include <climits>
 #include <thread>
 
-#include "runtime/sanitizers.hpp"
 #include "runtime_test.hpp"
 
 namespace npu_test {
 namespace {
 
-class Signal : public testing::Test {
- protected:
-  void SetUp() override {
-    if (NPU_ASAN || NPU_TSAN) GTEST_SKIP() << "the sanitizer takes these signals";
-  }
-};
-
-TEST_F(Signal, OfAMemoryAccessIsAFault) {
+TEST(Signal, OfAMemoryAccessIsAFault) {
   const OwnStream stream;
   for (int round = 0; round < 100; ++round) {
     ASSERT_OK(Launch(stream, npu_kernel_store_at, 3, uint64_t{0}));
@@ -34,7 +26,7 @@ TEST_F(Signal, OfAMemoryAccessIsAFault) {
   }
 }
 
-TEST_F(Signal, OfAStackThatOverflowsIsAFault) {
+TEST(Signal, OfAStackThatOverflowsIsAFault) {
   const OwnStream stream;
   uint32_t depth = 0;
   ASSERT_OK(Launch(stream, npu_kernel_recurse_for_ever, 1, &depth));
@@ -45,7 +37,7 @@ TEST_F(Signal, OfAStackThatOverflowsIsAFault) {
 }
 
 #if defined(__x86_64__)  // other processors give a quotient
-TEST_F(Signal, OfADivisionIsAFault) {
+TEST(Signal, OfADivisionIsAFault) {
   const OwnStream stream;
   int32_t quotient = 0;
   for (const auto& [dividend, divisor] : {std::pair{10, 0}, std::pair{INT_MIN, -1}}) {
@@ -60,7 +52,7 @@ TEST_F(Signal, OfADivisionIsAFault) {
 }
 #endif
 
-TEST_F(Signal, InThreadsThatComeAndGoIsAFault) {
+TEST(Signal, InThreadsThatComeAndGoIsAFault) {
   for (int round = 0; round < 20; ++round) {
     std::thread([] {
       const OwnStream stream;
@@ -71,7 +63,7 @@ TEST_F(Signal, InThreadsThatComeAndGoIsAFault) {
   }
 }
 
-TEST_F(Signal, OutsideOfKernelsEndsTheProcess) {
+TEST(Signal, OutsideOfKernelsEndsTheProcess) {
   const OwnStream stream;
   ExpectGoodLaunch(stream);
   volatile uintptr_t address = 16;

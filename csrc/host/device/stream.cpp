@@ -22,7 +22,7 @@ struct DeviceStreams {
 
 DeviceStreams& StreamsOf(c10::DeviceIndex device) {
   static auto& streams = *new std::array<DeviceStreams, kMostDevices>;
-  return streams[static_cast<size_t>(CheckedIndex(device))];
+  return streams[static_cast<uint8_t>(CheckedIndex(device))];
 }
 
 thread_local std::array<c10::StreamId, kMostDevices> current_streams = {};

@@ -45,10 +45,11 @@ class FunctionNode : public autograd::Node {
       if (!gradients[i].defined()) gradients[i] = input_metadata(i).zeros_like();
     }
     TensorList saved;
+    saved.reserve(saved_.size());
     for (const autograd::SavedVariable& variable : saved_)
       saved.push_back(variable.unpack(c10::intrusive_ptr<Node>::reclaim_copy(this)));
-    std::vector<bool> wanted;
-    for (size_t i = 0; i < num_outputs(); ++i) wanted.push_back(task_should_compute_output(i));
+    std::vector<bool> wanted(num_outputs());
+    for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = task_should_compute_output(i);
     return backward_({gradients, saved, wanted});
   }
 
