@@ -5,64 +5,45 @@ from collections.abc import Callable
 
 import torch
 
-from bench.row import Row
+from bench.pairs import finished, forward, values
+from bench.row import Pair, Row
 
 
-def add(elements: int) -> Callable[[], tuple[Callable[[], object], Callable[[], object]]]:
-    """``x + y`` on float32 vectors."""
-
-    def make() -> tuple[Callable[[], object], Callable[[], object]]:
-        x, y = torch.rand(elements), torch.rand(elements)
-        x_npu, y_npu = x.to("npu"), y.to("npu")
-
-        def ours() -> None:
-            x_npu + y_npu
-            torch.npu.synchronize()
-
-        return ours, lambda: x + y
-
-    return make
-
-
-def copy(elements: int) -> Callable[[], tuple[Callable[[], object], Callable[[], object]]]:
+def copy(elements: int) -> Callable[[], Pair]:
     """Host to device, against a clone on CPU."""
 
-    def make() -> tuple[Callable[[], object], Callable[[], object]]:
-        x = torch.rand(elements)
-
-        def ours() -> None:
-            x.to("npu")
-            torch.npu.synchronize()
-
-        return ours, x.clone
+    def make() -> Pair:
+        x = values((elements,), torch.float32)
+        return finished(lambda: x.to("npu")), x.clone
 
     return make
 
 
-def product(size: int) -> Callable[[], tuple[Callable[[], object], Callable[[], object]]]:
-    """``x @ y`` of square float32 matrices."""
-
-    def make() -> tuple[Callable[[], object], Callable[[], object]]:
-        x, y = torch.rand(size, size), torch.rand(size, size)
-        x_npu, y_npu = x.to("npu"), y.to("npu")
-
-        def ours() -> None:
-            torch.mm(x_npu, y_npu)
-            torch.npu.synchronize()
-
-        return ours, lambda: torch.mm(x, y)
-
-    return make
-
-
-def view() -> tuple[Callable[[], object], Callable[[], object]]:
+def view() -> Pair:
     """``x.view``, which moves nothing."""
     x = torch.rand(64, 64)
     x_npu = x.to("npu")
     return lambda: x_npu.view(4096), lambda: x.view(4096)
 
 
-SIZES = (4, 40960, 1_000_000, 64_000_000)
-ROWS = [Row(f"x + y, {n} float32", add(n), 12 * n) for n in SIZES]
-ROWS += [Row("x @ y, 4x4 float32", product(4)), Row("x.view", view)]
-ROWS += [Row(f"x.to('npu'), {n} float32", copy(n), 8 * n) for n in SIZES]
+def row(operator: str, size: str, make: Callable[[], Pair], against: str, bytes_moved: int = 0) -> Row:
+    """The same on CPU stands beside it."""
+    return Row(operator, size, "float32", against, make, bytes_moved=bytes_moved)
+
+
+SIZES = {4: "4", 40960: "40960", 1_000_000: "1M", 64_000_000: "64M"}
+ROWS = [
+    row(
+        "torch.add",
+        size,
+        forward(torch.add, torch.add, torch.float32, (n,), (n,)),
+        "the same on cpu",
+        12 * n if n > 4 else 0,
+    )
+    for n, size in SIZES.items()
+]
+ROWS += [row("x.to('npu')", size, copy(n), "x.clone()", 8 * n if n > 4 else 0) for n, size in SIZES.items()]
+ROWS += [
+    row("torch.mm", "4x4", forward(torch.mm, torch.mm, torch.float32, (4, 4), (4, 4)), "the same on cpu"),
+    row("x.view", "64x64", view, "the same on cpu"),
+]

@@ -10,9 +10,10 @@ from pathlib import Path
 import torch
 
 import op_extension
-from bench.row import Row
+from bench.limits import loop
+from bench.pairs import finished, name_of
+from bench.row import Pair, Row
 
-Pair = tuple[Callable[[], object], Callable[[], object]]
 _KERNELS = Path(__file__).parent / "kernels"
 _TIMES = 1000  # of an instruction in one launch
 _TILE_BYTES = 8192
@@ -25,11 +26,7 @@ def _kernel(source: str, entry: str, core: str = "vector") -> op_extension.kerne
 def _repeat(entry: str, *more: object, source: str = "instructions.cpp", core: str = "vector") -> Callable[[], object]:
     launch = _kernel(source, entry, core)[1]
 
-    def run() -> None:
-        launch(_TIMES, *more)
-        torch.npu.synchronize()
-
-    return run
+    return finished(lambda: launch(_TIMES, *more))
 
 
 def _calls(function: Callable[[], object]) -> Callable[[], object]:
@@ -41,7 +38,7 @@ def _calls(function: Callable[[], object]) -> Callable[[], object]:
 
 
 def add_and_plain_loop() -> Pair:
-    """The goal is at most 2."""
+    """Both on the chip."""
     return _repeat("add_tiles<float>"), _repeat("plain_add")
 
 
@@ -71,10 +68,11 @@ def row_sums(entry: str, dtype: torch.dtype) -> Callable[[], Pair]:
 
 
 def product_and_peak() -> Pair:
-    """TMATMUL against the fused multiply-adds that a core can do; the goal is at most 1.18 (0.85 of the peak)."""
+    """TMATMUL against the fused multiply-adds that a core can do, as many of them."""
     x, y = torch.rand(128, 64).half().npu(), torch.rand(64, 256).half().npu()
-    out = torch.zeros(1).npu()
-    return _repeat("multiply_tiles", x, y, source="products.cpp", core="cube"), _repeat("fma_peak", out)
+    peak, out = loop("multiply_adds"), torch.zeros(1).npu()
+    ours = _repeat("multiply_tiles", x, y, source="products.cpp", core="cube")
+    return ours, lambda: peak(_PRODUCT * _TIMES, out)
 
 
 def gemm(size: int) -> Callable[[], Pair]:
@@ -84,25 +82,35 @@ def gemm(size: int) -> Callable[[], Pair]:
         x, y = torch.rand(size, size), torch.rand(size, size)
         x_npu, y_npu, out = x.half().npu(), y.half().npu(), torch.empty(size, size).npu()
         launch = _kernel("products.cpp", "multiply", "cube")[1]
-
-        def ours() -> None:
-            launch(x_npu, y_npu, out, size, size, size)
-            torch.npu.synchronize()
-
-        return ours, lambda: torch.mm(x, y)
+        return finished(lambda: launch(x_npu, y_npu, out, size, size, size)), lambda: torch.mm(x, y)
 
     return make
 
 
-_MOVED = 3 * _TILE_BYTES * _TIMES
+def row(
+    operator: str,
+    size: str,
+    dtype: torch.dtype,
+    against: str,
+    make: Callable[[], Pair],
+    goal: float | None = None,
+    **limit: int,
+) -> Row:
+    """Of functions that do their work over and over."""
+    return Row(operator, size, name_of(dtype), against, make, goal=goal, times=_TIMES, **limit)
+
+
+_PRODUCT = 2 * 128 * 64 * 256
+_MOVED = 3 * _TILE_BYTES
+F32, F16 = torch.float32, torch.float16
 ROWS = [
-    Row("TADD float32 8 KiB / plain loop", add_and_plain_loop, _MOVED),
-    Row("TADD float32 8 KiB / torch.add out", against_torch("add_tiles<float>", torch.add, torch.float32, 2), _MOVED),
-    Row("TADD float16 8 KiB / torch.add out", against_torch("add_tiles<half>", torch.add, torch.float16, 2), _MOVED),
-    Row("TEXP float32 8 KiB / torch.exp out", against_torch("exp_tiles<float>", torch.exp, torch.float32, 1)),
-    Row("TEXP float16 8 KiB / torch.exp out", against_torch("exp_tiles<half>", torch.exp, torch.float16, 1)),
-    Row("TROWSUM float32 32x64 / torch.sum out", row_sums("sum_rows<float>", torch.float32)),
-    Row("TROWSUM float16 32x128 / torch.sum out", row_sums("sum_rows<half>", torch.float16)),
-    Row("TMATMUL float16 128x64x256 / peak", product_and_peak),
-    Row("GEMM float16 1024^3 / torch.mm float32", gemm(1024)),
+    row("TADD", "8 KiB", F32, "a plain loop", add_and_plain_loop, 2.0, bytes_moved=_MOVED),
+    row("TADD", "8 KiB", F32, "torch.add(out=)", against_torch("add_tiles<float>", torch.add, F32, 2)),
+    row("TADD", "8 KiB", F16, "torch.add(out=)", against_torch("add_tiles<half>", torch.add, F16, 2)),
+    row("TEXP", "8 KiB", F32, "torch.exp(out=)", against_torch("exp_tiles<float>", torch.exp, F32, 1)),
+    row("TEXP", "8 KiB", F16, "torch.exp(out=)", against_torch("exp_tiles<half>", torch.exp, F16, 1)),
+    row("TROWSUM", "32x64", F32, "torch.sum(out=)", row_sums("sum_rows<float>", F32)),
+    row("TROWSUM", "32x128", F16, "torch.sum(out=)", row_sums("sum_rows<half>", F16)),
+    row("TMATMUL", "128x64x256", F16, "multiply-adds", product_and_peak, 1 / 0.85, operations=_PRODUCT),
+    Row("GEMM of tiles", "1024^3", "float16", "torch.mm of float32", gemm(1024), operations=2 * 1024**3),
 ]

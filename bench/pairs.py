@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs of functions that do the same work, ours on npu and torch's on CPU."""
 
+import math
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-Pair = tuple[Callable[[], object], Callable[[], object]]
-Function = Callable[..., Tensor]
+from bench.row import Pair
+
+DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+Function = Callable[..., Tensor | tuple[Tensor, ...]]
+_NORMAL_VALUES = 1_000_000
+
+
+def name_of(dtype: torch.dtype) -> str:
+    """Without its module."""
+    return str(dtype).removeprefix("torch.")
 
 
 def finished(compute: Callable[[], object]) -> Callable[[], None]:
@@ -20,29 +29,54 @@ def finished(compute: Callable[[], object]) -> Callable[[], None]:
     return run
 
 
-def forward(ours: Function, theirs: Function, dtype: torch.dtype, *shapes: tuple[int, ...]) -> Callable[[], Pair]:
-    """Calls without gradients, on normal values of these shapes."""
+def values(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """Normal values; where there are more than a million, the same again, since drawing takes longer than timing."""
+    count = math.prod(shape)
+    drawn = torch.randn(min(count, _NORMAL_VALUES))
+    return drawn.repeat(-(-count // _NORMAL_VALUES))[:count].to(dtype).reshape(shape)
+
+
+def forward(
+    ours: Function,
+    theirs: Function,
+    dtype: torch.dtype,
+    *shapes: tuple[int, ...],
+    torch_dtype: torch.dtype | None = None,
+) -> Callable[[], Pair]:
+    """Calls without gradients, on normal values of these shapes; torch's in another dtype if one is given."""
 
     def make() -> Pair:
-        cpu = [torch.randn(shape).to(dtype) for shape in shapes]
+        cpu = [values(shape, dtype) for shape in shapes]
         npu = [x.to("npu") for x in cpu]
+        cpu = [x.to(torch_dtype or dtype) for x in cpu]
         return finished(lambda: ours(*npu)), lambda: theirs(*cpu)
 
     return make
 
 
-def backward(ours: Function, theirs: Function, dtype: torch.dtype, *shapes: tuple[int, ...]) -> Callable[[], Pair]:
+def backward(
+    ours: Function,
+    theirs: Function,
+    dtype: torch.dtype,
+    *shapes: tuple[int, ...],
+    torch_dtype: torch.dtype | None = None,
+) -> Callable[[], Pair]:
     """The way back alone, for all operands; the graph is made once."""
 
     def make() -> Pair:
-        cpu = [torch.randn(shape).to(dtype).requires_grad_() for shape in shapes]
-        npu = [x.detach().to("npu").requires_grad_() for x in cpu]
-        z, z_npu = theirs(*cpu), ours(*npu)
-        gradient = torch.randn(z.shape).to(dtype)
-        gradient_npu = gradient.to("npu")
+        cpu = [values(shape, dtype) for shape in shapes]
+        npu = [x.to("npu").requires_grad_() for x in cpu]
+        cpu = [x.to(torch_dtype or dtype).requires_grad_() for x in cpu]
+        z, z_npu = _as_tuple(theirs(*cpu)), _as_tuple(ours(*npu))
+        gradients_npu = [values(out.shape, dtype).to("npu") for out in z_npu]
+        gradients = [g.cpu().to(torch_dtype or dtype) for g in gradients_npu]
         return (
-            finished(lambda: torch.autograd.grad(z_npu, npu, gradient_npu, retain_graph=True)),
-            lambda: torch.autograd.grad(z, cpu, gradient, retain_graph=True),
+            finished(lambda: torch.autograd.grad(z_npu, npu, gradients_npu, retain_graph=True)),
+            lambda: torch.autograd.grad(z, cpu, gradients, retain_graph=True),
         )
 
     return make
+
+
+def _as_tuple(result: Tensor | tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return (result,) if isinstance(result, Tensor) else tuple(result)

@@ -1,109 +1,121 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times the rows of all modules bench/bench_*.py.
-
-Each row has two functions for the same work, ours and torch's on CPU. They are timed in turn, in
-pairs whose order alternates, so that whatever slows the machine for a while slows both. A figure is
-the median over the pairs; the ratio is the median of the ratios within pairs.
-"""
+"""Times the rows of all modules bench/bench_*.py; docs/benchmarks.md says how, and how to read the table."""
 
 import argparse
 import importlib
 import json
 import os
 import pkgutil
-import platform
 import re
-import statistics
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import bench
-from bench.row import Row
+from bench.machine import machine
+from bench.measure import Effort, measure
+from bench.row import Row, RowUnavailable
+from op_extension.errors import CompileError
+
+_BUSY = 0.5  # programs that run beside, on average
+HEAD = (
+    f"{'operator':<20}{'size':<18}{'dtype':<10}{'way':<18}{'npu':>9}{'torch cpu':>11}{'ratio':>8}"
+    f"  {'quartiles':<16}{'limit':>6}{'goal':>6}  against"
+)
 
 
-def all_rows() -> list[Row]:
-    """ROWS of each module bench_* in this package, in order of their names."""
+def all_rows() -> dict[str, list[Row]]:
+    """ROWS of each module bench_* in this package, by its subject."""
     names = sorted(m.name for m in pkgutil.iter_modules(bench.__path__) if m.name.startswith("bench_"))
-    return [row for name in names for row in importlib.import_module(f"bench.{name}").ROWS]
+    return {name.removeprefix("bench_"): importlib.import_module(f"bench.{name}").ROWS for name in names}
 
 
-def seconds(function: Callable[[], object], calls: int) -> float:
-    """Seconds per call over calls in a row."""
-    start = time.perf_counter()
-    for _ in range(calls):
-        function()
-    return (time.perf_counter() - start) / calls
+def line(figure: dict[str, Any]) -> str:
+    """A line of the table."""
+    npu, cpu = (duration(figure[side]) for side in ("npu_seconds", "torch_cpu_seconds"))
+    spread = "{:.2f} to {:.2f}".format(*figure["ratio_quartiles"])
+    share = f"{figure['limit']['share']:.0%}" if figure["limit"] else ""
+    goal = "" if figure["goal"] is None else f"{figure['goal']:.2f}"
+    return (
+        f"{figure['operator']:<20}{figure['size']:<18}{figure['dtype']:<10}{figure['way']:<18}"
+        f"{npu:>9}{cpu:>11}{figure['ratio']:>8.2f}  {spread:<16}{share:>6}{goal:>6}  {figure['against']}"
+    )
 
 
-def calls_for(function: Callable[[], object], sample: float) -> int:
-    """How many calls take about sample seconds."""
-    calls = 1
-    # The quicker of two: one call that was held up must not make each sample a call or two with cold caches.
-    while (taken := min(seconds(function, calls), seconds(function, calls)) * calls) < sample / 4:
-        calls = max(calls * 2, min(calls * 100, int(calls * sample / 2 / max(taken, 1e-9))))
-    return max(1, round(calls * sample / taken))
+def duration(seconds: float) -> str:
+    """In the unit that fits."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.2f} {unit}"
+    return f"{seconds * 1e6:.2f} us"
 
 
-def measure(row: Row, pairs: int, sample: float) -> dict[str, Any]:
-    """Medians of one row, in seconds."""
-    ours, theirs = row.make()
-    calls = [calls_for(ours, sample), calls_for(theirs, sample)]
-    times: tuple[list[float], list[float]] = ([], [])
-    for pair in range(pairs):
-        for side in (0, 1) if pair % 2 == 0 else (1, 0):
-            times[side].append(seconds((ours, theirs)[side], calls[side]))
-    medians = [statistics.median(side) for side in times]
-    return {
-        "name": row.name,
-        "npu_seconds": medians[0],
-        "torch_cpu_seconds": medians[1],
-        "ratio": statistics.median(a / b for a, b in zip(*times, strict=True)),
-        "npu_quartiles": statistics.quantiles(times[0], n=4)[::2],
-        "torch_cpu_quartiles": statistics.quantiles(times[1], n=4)[::2],
-        "npu_gigabytes_per_second": row.bytes_moved / medians[0] / 1e9 if row.bytes_moved else None,
-        "pairs": pairs,
-        "calls_per_sample": calls,
-    }
+def run(rows: dict[str, list[Row]], effort: Effort) -> dict[str, Any]:
+    """Figures of the rows, printed one by one; Ctrl-C ends with those that are there."""
+    results: dict[str, Any] = {"machine": machine(), "rows": [], "left_out": []}
+    load = results["machine"]["load_before"]
+    if load > _BUSY:
+        print(f"load: expected at most {_BUSY}, got {load:.1f}: other programs disturb the figures", file=sys.stderr)
+    print(HEAD)
+    try:
+        for subject, rows_of_subject in rows.items():
+            for row in rows_of_subject:
+                try:
+                    figure = {"subject": subject, **measure(row, effort)}
+                except (RowUnavailable, CompileError) as error:
+                    results["left_out"].append({"name": row.name, "why": str(error)})
+                    print(f"{row.name}: left out: {error}", flush=True)
+                else:
+                    results["rows"].append(figure)
+                    print(line(figure), flush=True)
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+    results["machine"]["load_after"] = os.getloadavg()[0]
+    return results
 
 
-def machine() -> dict[str, object]:
-    """What the figures were taken on."""
-    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    return {
-        "cpu": cpu.group(1) if cpu else platform.processor(),
-        "cores": os.cpu_count(),
-        "torch": torch.__version__,
-        "torch_threads": torch.get_num_threads(),
-        "load_before": os.getloadavg()[0],
-    }
-
-
-def main() -> None:
-    """Prints a table and writes the figures as JSON."""
+def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Options of the command line."""
     parser = argparse.ArgumentParser(description="times operators on npu beside torch on CPU")
     parser.add_argument("--output", type=Path, help="file for the figures")
-    parser.add_argument("--only", default="", help="regular expression for the names of rows")
-    parser.add_argument("--pairs", type=int, default=31)
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch on CPU")
-    parser.add_argument("--sample", type=float, default=0.02, help="seconds of one sample")
-    options = parser.parse_args()
-    rows = [row for row in all_rows() if re.search(options.only, row.name)]
-    if not rows:
-        parser.error(f"--only: expected a pattern that fits a row, got {options.only}")
+    parser.add_argument("--only", default="", help="regular expression for the names of rows, see --list")
+    parser.add_argument("--list", action="store_true", help="prints the names of the rows and times nothing")
+    parser.add_argument("--pairs", type=int, default=21, help="at most, for each row (default: %(default)s)")
+    parser.add_argument("--sample", type=float, default=0.01, help="seconds of one sample (default: %(default)s)")
+    parser.add_argument("--budget", type=float, default=3, help="seconds for a row (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="of torch on CPU (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    for name, least in (("pairs", 2), ("threads", 1)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name}: expected {least} or more, got {getattr(options, name)}")
+    if not options.sample > 0:
+        parser.error(f"--sample: expected a positive number of seconds, got {options.sample}")
+    try:
+        options.only = re.compile(options.only)
+    except re.error as error:
+        parser.error(f"--only: expected a regular expression, got {options.only} ({error})")
+    options.rows = {
+        subject: [row for row in rows if options.only.search(row.name)] for subject, rows in all_rows().items()
+    }
+    if not any(options.rows.values()):
+        parser.error(f"--only: expected a pattern that fits a row, got {options.only.pattern}")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints a table and writes the figures as JSON."""
+    options = options_of(arguments)
+    if options.list:
+        print("\n".join(row.name for rows in options.rows.values() for row in rows))
+        return
     torch.set_num_threads(options.threads)
-    results: dict[str, object] = {"machine": machine()}
-    print(f"{'':44}{'npu':>12}{'torch cpu':>12}{'ratio':>8}")
-    figures = []
-    for row in rows:
-        figure = measure(row, options.pairs, options.sample)
-        figures.append(figure)
-        npu, cpu = float(figure["npu_seconds"]) * 1e6, float(figure["torch_cpu_seconds"]) * 1e6
-        print(f"{row.name:44}{npu:>10.2f}us{cpu:>10.2f}us{figure['ratio']:>8.2f}", flush=True)
-    results["rows"] = figures
+    start = time.monotonic()
+    results = run(options.rows, Effort(options.pairs, options.sample, options.budget))
+    print(f"{len(results['rows'])} rows in {time.monotonic() - start:.0f} seconds")
     if options.output:
         options.output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 

@@ -64,20 +64,3 @@ AICORE void plain_add(int64_t times) {
     Touch();
   }
 }
-
-/// 2 * 128 * 64 * 256 * times operations of fused multiply-add in registers: the most that a core
-/// of this machine does.
-AICORE void fma_peak(int64_t times, float* out) {
-  typedef float Lanes __attribute__((vector_size(32)));
-  constexpr int kChains = 12;  // enough to hide the latency, within 16 registers
-  Lanes sums[kChains], factor = Lanes{} + 1.0000001f;
-  for (int chain = 0; chain < kChains; ++chain) sums[chain] = Lanes{} + static_cast<float>(chain);
-  const int64_t steps = times * (128 * 64 * 256 / 8 / kChains);
-  for (int64_t i = 0; i < steps; ++i) {
-#pragma GCC unroll 12
-    for (int chain = 0; chain < kChains; ++chain) {
-      sums[chain] = __builtin_ia32_vfmaddps256(factor, factor, sums[chain]);
-    }
-  }
-  for (const Lanes& sum : sums) *out += sum[0];
-}
