@@ -45,12 +45,32 @@ TYPED_TEST(Bits, AreShiftedAsInThePlainLoop) {
              [&](T a, T b) { return static_cast<T>(__int128{a} >> (is_inside(b) ? b : 64)); });
 }
 
+template <class T, class Bits>
+void CheckBitsOfFloats() {
+  const auto pairs = [&](const auto& op, const auto& plain) {
+    test::Check<T>(op, [&](T a, T b) {
+      return test::BitCast<T>(
+          static_cast<Bits>(plain(test::BitCast<Bits>(a), test::BitCast<Bits>(b))));
+    });
+  };
+  pairs(ON_TILES(TAND), [](Bits a, Bits b) { return a & b; });
+  pairs(ON_TILES(TOR), [](Bits a, Bits b) { return a | b; });
+  pairs([](auto& c, auto& a, auto& b) { TXOR(c, a, b, c); }, [](Bits a, Bits b) { return a ^ b; });
+  pairs([](auto& c, auto& a, auto&) { TNOT(c, a); }, [](Bits a, Bits) { return ~a; });
+}
+
+TEST(BitsOfTiles, OfFloatsAreTakenAsTheyAre) {
+  CheckBitsOfFloats<float, uint32_t>();
+  CheckBitsOfFloats<half, uint16_t>();
+  CheckBitsOfFloats<bfloat16_t, uint16_t>();
+}
+
 TEST(BitsOfTiles, NameATypeThatTheChipRefuses) {
   using test::ExpectContains;
-  ExpectContains(FaultOn<float>(ON_TILES(TAND)),
-                 "TAND: expected elements of type int8, uint8, int16, uint16, int32 or uint32 on "
-                 "Ascend910B1, got float");
-  ExpectContains(FaultOn<half>(ON_TILES(TOR)), "TOR: expected elements of type int8");
+  ExpectContains(FaultOn<int64_t>(ON_TILES(TAND)),
+                 "TAND: expected elements of type int8, uint8, int16, uint16, int32, uint32, half, "
+                 "bfloat16 or float on Ascend910B1, got int64");
+  ExpectContains(FaultOn<uint64_t>(ON_TILES(TOR)), "TOR: expected elements of type int8");
   ExpectContains(FaultOn<int64_t>([](auto& c, auto& a, auto& b) { TXOR(c, a, b, c); }),
                  "TXOR: expected elements of type int8");
   ExpectContains(FaultOn<double>(ON_TILES(TSHL)), "TSHL: expected elements of type int8");

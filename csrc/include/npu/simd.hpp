@@ -266,6 +266,22 @@ inline constexpr bool kWorksInLanes = false;
 template <class F>
 inline constexpr bool kWorksInLanes<F, std::void_t<decltype(F::kInLanes)>> = true;
 
+/// True if F works on bits: it has a member kOnBits.
+template <class F, class = void>
+inline constexpr bool kWorksOnBits = false;
+template <class F>
+inline constexpr bool kWorksOnBits<F, std::void_t<decltype(F::kOnBits)>> = true;
+
+/// Unsigned integer of so many bytes.
+template <size_t kBytes>
+using UintOf = std::conditional_t<
+    kBytes == 1, uint8_t,
+    std::conditional_t<kBytes == 2, uint16_t, std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
+
+/// Type that F takes elements of type T as: unsigned integers for floats whose bits it works on.
+template <class F, class T>
+using Taken = std::conditional_t<kWorksOnBits<F> && !std::is_integral_v<T>, UintOf<sizeof(T)>, T>;
+
 /// to[i] = f(from[i]...) for i < count. f works on Float where all elements are floats of at most
 /// 32 bits or it works in lanes only, else on scalars; to may equal a source. 16-bit floats are
 /// computed in float and rounded once.

@@ -90,7 +90,9 @@ struct Min {
   }
 };
 
+/// These take floats for the integers that have their bits.
 struct And {
+  static constexpr bool kOnBits = true;
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(a & b);
@@ -98,6 +100,7 @@ struct And {
 };
 
 struct Or {
+  static constexpr bool kOnBits = true;
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(a | b);
@@ -105,6 +108,7 @@ struct Or {
 };
 
 struct Xor {
+  static constexpr bool kOnBits = true;
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(a ^ b);
@@ -133,6 +137,7 @@ struct Shr {
 };
 
 struct Not {
+  static constexpr bool kOnBits = true;
   template <class T>
   T operator()(T a) const {
     return static_cast<T>(~a);

@@ -67,6 +67,7 @@ struct TypeRule {
 inline constexpr TypeRule kLaneArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
                                              kInt16 | kInt32 | kHalf | kBfloat16 | kFloat};
 inline constexpr uint32_t kInts8To32 = kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32;
+inline constexpr uint32_t kInts16And32 = kInt16 | kUint16 | kInt32 | kUint32;
 
 /// Of 16-bit floats, the largest finite one.
 template <class T>

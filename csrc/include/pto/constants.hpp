@@ -18,6 +18,14 @@ inline constexpr uint32_t TMP_UB_OFFSET = 184 * 1024;  // scratch of instruction
 inline constexpr uint32_t TMP_UB_SIZE = 8 * 1024;
 inline constexpr uint64_t BLOCK_MAX_PER_REPEAT = REPEAT_BYTE / BLOCK_BYTE_SIZE;
 
+/// Bytes of boxes (fractal) and of rows (aligned), rows and columns of boxes.
+struct TileConfig {
+  static constexpr int alignedSize = 32;
+  static constexpr int fixedRowSize = 16, fixedColSize = 16;
+  static constexpr int fixedMxRowSize = 16, fixedMxColSize = 2;
+  static constexpr int fractalABSize = 512, fractalCSize = 1024, fractalMxSize = 32;
+};
+
 /// Indices of GlobalTensor's dimensions, outermost first.
 struct GlobalTensorDim {
   static constexpr int DIM_0 = 0, DIM_1 = 1, DIM_2 = 2, DIM_3 = 3, DIM_4 = 4, TOTAL_DIM = 5;

@@ -157,16 +157,11 @@ template <class Dst, class Src>
   });
 }
 
-template <size_t kBytes>
-using SelectedBits = std::conditional_t<
-    kBytes == 1, uint8_t,
-    std::conditional_t<kBytes == 2, uint16_t, std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
-
 /// dst[i, j] = bit of mask ? src0[i, j] : other[i, j], where b holds the scalar if it is one.
 template <class Dst, class Mask, class Src>
 inline void SelectRows(Computed region, const Dst& dst, const Mask& mask, const Src& src0,
                        const typename Src::DType* b, size_t b_pitch, bool b_is_scalar) {
-  using U = SelectedBits<sizeof(typename Dst::DType)>;
+  using U = npu::simd::UintOf<sizeof(typename Dst::DType)>;
   const auto to = LinesOf(dst);
   const auto from = LinesOf(src0);
   const BitRows<Mask> bits(mask);

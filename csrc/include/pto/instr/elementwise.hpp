@@ -23,6 +23,9 @@ inline constexpr TypeRule kProduct = {kArithmetic.a3, kArithmetic.a5 & ~(kInt8 |
 inline constexpr TypeRule kQuotient = {kHalf | kFloat,
                                        (kAllInts & ~(kInt8 | kUint8)) | kHalf | kFloat};
 inline constexpr TypeRule kBitwise = {kInts8To32, kInts8To32};
+inline constexpr uint32_t kBits8To32 = kInts8To32 | kHalf | kBfloat16 | kFloat;
+inline constexpr TypeRule kAnyBits = {kBits8To32, kBits8To32};
+inline constexpr TypeRule kBitsOrInts = {kBits8To32, kInts8To32};  // by generation
 inline constexpr TypeRule kShift = {kInts8To32, kAllInts};
 
 /// One operand of a loop over lines: the first element, and the distance between lines in elements.
@@ -52,6 +55,13 @@ struct Computed {
   size_t cols;
 };
 
+/// Tile as an operand of F.
+template <class F, class TileT>
+inline auto PitchedOf(const TileT& tile) {
+  using T = npu::simd::Taken<F, typename TileT::DType>;
+  return Pitched<T>{reinterpret_cast<T*>(tile.data()), Order<TileT>::kLength};
+}
+
 /// dst[i, j] = f(src[i, j]...) over region, run by run.
 template <class F, class Dst, class... Src>
 inline void MapTiles(const F& f, Computed region, const Dst& dst, const Src&... src) {
@@ -60,8 +70,7 @@ inline void MapTiles(const F& f, Computed region, const Dst& dst, const Src&... 
   if constexpr (!Dst::isBoxedLayout) {
     static_assert(((!Src::isBoxedLayout && Src::isRowMajor == Dst::isRowMajor) && ...),
                   "expected tiles of one layout");
-    MapLines(f, count, length, Pitched<typename Dst::DType>{dst.data(), Order<Dst>::kLength},
-             Pitched<typename Src::DType>{src.data(), Order<Src>::kLength}...);
+    MapLines(f, count, length, PitchedOf<F>(dst), PitchedOf<F>(src)...);
   } else {
     static_assert(((Src::BFractal == Dst::BFractal && Src::SFractal == Dst::SFractal &&
                     Order<Src>::kRun == Order<Dst>::kRun) &&
@@ -70,8 +79,8 @@ inline void MapTiles(const F& f, Computed region, const Dst& dst, const Src&... 
     for (size_t line = 0; line < count; ++line) {
       for (size_t at = 0; at < length; at += Order<Dst>::kRun) {
         npu::simd::Map(f, std::min(Order<Dst>::kRun, length - at),
-                       dst.data() + Order<Dst>::Offset(line, at),
-                       src.data() + Order<Src>::Offset(line, at)...);
+                       PitchedOf<F>(dst).data + Order<Dst>::Offset(line, at),
+                       PitchedOf<F>(src).data + Order<Src>::Offset(line, at)...);
       }
     }
   }
@@ -97,7 +106,7 @@ constexpr bool IsComputed(TypeRule rule) {
 NPU_ONE_BODY(__attribute__((cold)) Computed ComputedOrFault(const npu::Core& core, const char* name,
                                                             uint32_t allowed, bool type_is_good,
                                                             const TileFacts* tiles, int count)) {
-  constexpr const char* kNames[] = {"dst", "src0", "src1"};
+  constexpr const char* kNames[] = {"dst", "src0", "src1", "src2"};
   if (!type_is_good) RaiseType(core, name, allowed, tiles[0].kind->dtype);
   int rows = tiles[0].kind->rows, cols = tiles[0].kind->cols;
   for (int i = 0; i < count; ++i) {
@@ -244,38 +253,39 @@ template <class Dst, class Src0, class Src1, class... Events>
   return {};
 }
 
-/// dst[i, j] = src0[i, j] & src1[i, j].
-///   dst, src0, src1  Vec tiles of one dtype and valid shape. Integers of 8, 16 and 32 bits.
+/// dst[i, j] = src0[i, j] & src1[i, j], the bits.
+///   dst, src0, src1  Vec tiles of one dtype and valid shape, of 8, 16 or 32 bits
 /// Pipe V. Source: PTO ISA, TAND.
 template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TAND(Dst& dst, Src0& src0, Src1& src1,
                                                Events&... events) {
   (events.Wait(), ...);
-  detail::Elementwise<detail::kBitwise>("TAND", npu::simd::And{}, dst, src0, src1);
+  detail::Elementwise<detail::kAnyBits>("TAND", npu::simd::And{}, dst, src0, src1);
   npu::KeepCallSite();
   return {};
 }
 
-/// dst[i, j] = src0[i, j] | src1[i, j].
-///   dst, src0, src1  Vec tiles of one dtype and valid shape. Integers of 8, 16 and 32 bits.
+/// dst[i, j] = src0[i, j] | src1[i, j], the bits.
+///   dst, src0, src1  Vec tiles of one dtype and valid shape, of 8, 16 or 32 bits
 /// Pipe V. Source: PTO ISA, TOR.
 template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TOR(Dst& dst, Src0& src0, Src1& src1, Events&... events) {
   (events.Wait(), ...);
-  detail::Elementwise<detail::kBitwise>("TOR", npu::simd::Or{}, dst, src0, src1);
+  detail::Elementwise<detail::kAnyBits>("TOR", npu::simd::Or{}, dst, src0, src1);
   npu::KeepCallSite();
   return {};
 }
 
-/// dst[i, j] = src0[i, j] ^ src1[i, j].
-///   dst, src0, src1  Vec tiles of one dtype and valid shape. Integers of 8, 16 and 32 bits.
+/// dst[i, j] = src0[i, j] ^ src1[i, j], the bits.
+///   dst, src0, src1  Vec tiles of one dtype and valid shape. A2/A3: any type of 8, 16 or 32 bits;
+///                    A5 integers of these.
 ///   tmp              scratch tile that the chip needs; not touched here
 /// Pipe V. Source: PTO ISA, TXOR.
 template <class Dst, class Src0, class Src1, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TXOR(Dst& dst, Src0& src0, Src1& src1, Tmp&,
                                                Events&... events) {
   (events.Wait(), ...);
-  detail::Elementwise<detail::kBitwise>("TXOR", npu::simd::Xor{}, dst, src0, src1);
+  detail::Elementwise<detail::kBitsOrInts>("TXOR", npu::simd::Xor{}, dst, src0, src1);
   npu::KeepCallSite();
   return {};
 }

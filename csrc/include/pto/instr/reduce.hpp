@@ -16,6 +16,8 @@ namespace detail {
 
 inline constexpr size_t kRepeatBytes = REPEAT_BYTE;
 
+inline constexpr TypeRule kPairSum = {kHalf | kFloat, kHalf | kFloat};
+
 /// Elements of a repeat.
 template <class T>
 inline constexpr size_t kRepeat = kRepeatBytes / sizeof(T);
@@ -179,6 +181,30 @@ template <class Dst, class Src, class Combine>
   });
 }
 
+/// dst[i, j] = src[i, 2 j] + src[i, 2 j + 1].
+template <class Dst, class Src>
+[[gnu::noinline]] void AddPairs(Dst& dst, Src& src) {
+  using T = typename Dst::DType;
+  const void* call_site = __builtin_return_address(0);
+  const auto from = LinesOf(src);
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(npu::Work{from.count * from.length, 0, 0}, Writes(dst), Reads(src));
+  };
+  npu::Issue("TPAIRREDUCESUM", npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    static_assert(Dst::isRowMajor, "TPAIRREDUCESUM: expected a RowMajor dst");
+    CheckReduction(core, "TPAIRREDUCESUM", dst, src);
+    CheckType<T>(core, "TPAIRREDUCESUM", kPairSum);
+    CheckSameValidShape(core, "TPAIRREDUCESUM", "src", dst, src);
+    for (size_t row = 0; row < std::min<size_t>(from.count, Dst::Rows); ++row) {
+      const T* pair = from(row);
+      T* to = ElementOf(dst, row, 0);
+      for (size_t i = 0; i < std::min<size_t>(from.length / 2, Dst::Cols); ++i, pair += 2)
+        to[i] = static_cast<T>(npu::simd::Add{}(pair[0], pair[1]));
+    }
+  });
+}
+
 }  // namespace detail
 
 /// dst[i, 0] = sum over j of src[i, j], each addition rounded to the element type.
@@ -257,6 +283,18 @@ template <class Dst, class Src, class Tmp, class... Events>
   return {};
 }
 
+/// dst[0, j] = product over i of src[i, j]; operands and order as TCOLSUM. Source: PTO ISA,
+/// TCOLPROD.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TCOLPROD(Dst& dst, Src& src, Events&... events) {
+  (events.Wait(), ...);
+  detail::ReduceColumns("TCOLPROD", dst, src, [](auto& to, auto& from) {
+    detail::CombineRowsInTurn(npu::simd::Mul{}, to, from);
+  });
+  npu::KeepCallSite();
+  return {};
+}
+
 /// dst[0, j] = largest of src[i, j] over i; operands as TCOLSUM. Source: PTO ISA, TCOLMAX.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLMAX(Dst& dst, Src& src, Events&... events) {
@@ -275,6 +313,18 @@ template <class Dst, class Src, class... Events>
   detail::ReduceColumns("TCOLMIN", dst, src, [](auto& to, auto& from) {
     detail::CombineRowsInTurn(npu::simd::Min{}, to, from);
   });
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst[i, j] = src[i, 2 j] + src[i, 2 j + 1], rounded once, for each pair of valid columns; other
+/// elements of dst stay.
+///   dst, src  Vec RowMajor tiles of half or float with one valid shape
+/// Pipe V. Source: PTO ISA, TPAIRREDUCESUM.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TPAIRREDUCESUM(Dst& dst, Src& src, Events&... events) {
+  (events.Wait(), ...);
+  detail::AddPairs(dst, src);
   npu::KeepCallSite();
   return {};
 }

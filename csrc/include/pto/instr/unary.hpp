@@ -20,7 +20,6 @@ inline constexpr TypeRule kSigned = {kHalf | kFloat, kInt8 | kInt16 | kInt32 | k
 inline constexpr TypeRule kNegatable = {kInt16 | kInt32 | kHalf | kFloat,
                                         kInt8 | kInt16 | kInt32 | kHalf | kBfloat16 | kFloat};
 inline constexpr TypeRule kRectifiable = {kInt32 | kHalf | kFloat, kInt32 | kHalf | kFloat};
-inline constexpr TypeRule kInvertible = {kInt16 | kUint16, kInts8To32};
 
 }  // namespace detail
 
@@ -48,15 +47,14 @@ template <class Dst, class Src, class... Events>
   return {};
 }
 
-/// dst[i, j] = ~src[i, j].
-///   dst, src  Vec tiles of one dtype and valid shape. A2/A3: int16, uint16; A5 integers of 8, 16
-///   and
-///             32 bits.
+/// dst[i, j] = ~src[i, j], the bits.
+///   dst, src  Vec tiles of one dtype and valid shape. A2/A3: any type of 8, 16 or 32 bits; A5
+///             integers of these.
 /// Pipe V. Source: PTO ISA, TNOT.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TNOT(Dst& dst, Src& src, Events&... events) {
   (events.Wait(), ...);
-  detail::Elementwise<detail::kInvertible>("TNOT", npu::simd::Not{}, dst, src);
+  detail::Elementwise<detail::kBitsOrInts>("TNOT", npu::simd::Not{}, dst, src);
   npu::KeepCallSite();
   return {};
 }
