@@ -19,7 +19,7 @@ using aclError = int;
 using aclrtStream = void*;
 using aclrtEvent = void*;
 using aclrtContext = void*;
-using aclFloat16 = half;
+using aclFloat16 = uint16_t;  // the bits of a half
 
 inline constexpr aclError ACL_SUCCESS = 0;
 inline constexpr aclError ACL_ERROR_NONE = 0;
@@ -64,8 +64,18 @@ inline aclError CheckAclRange(const char* function, const void* to, size_t to_by
 
 }  // namespace npu
 
-inline float aclFloat16ToFloat(aclFloat16 value) { return static_cast<float>(value); }
-inline aclFloat16 aclFloatToFloat16(float value) { return static_cast<aclFloat16>(value); }
+inline float aclFloat16ToFloat(aclFloat16 value) {
+  half number;
+  std::memcpy(&number, &value, sizeof(number));
+  return static_cast<float>(number);
+}
+
+inline aclFloat16 aclFloatToFloat16(float value) {
+  const auto number = static_cast<half>(value);
+  aclFloat16 bits;
+  std::memcpy(&bits, &number, sizeof(bits));
+  return bits;
+}
 
 inline aclError aclInit(const char*) { return ACL_SUCCESS; }
 inline aclError aclFinalize() { return ACL_SUCCESS; }
