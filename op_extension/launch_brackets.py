@@ -62,7 +62,8 @@ def rewrite(source: str, name: str = "<source>") -> str:
         if len(options) < 3:
             options += ["nullptr"] * (3 - len(options))
         arguments = source[opening : closing + 1]
-        call = f"::npu::LaunchBody({_quoted(kernel)}, {options[0]}, {options[2]}, [=] {{ {kernel}{arguments}; }})"
+        name_of = _quoted(kernel, _macro_parameters(code, start))
+        call = f"::npu::LaunchBody({name_of}, {options[0]}, {options[2]}, [=] {{ {kernel}{arguments}; }})"
         parts += [source[done:start], call]
         lost = source.count("\n", start, closing + 1) - call.count("\n")
         parts.append(_newlines(source, start, lost))
@@ -100,9 +101,18 @@ def _kernel_start(code: str, end: int) -> int:
                     break
         while at > 0 and (code[at - 1].isspace() or code[at - 1] == "\\"):
             at -= 1
-    while at > 0 and (code[at - 1].isalnum() or code[at - 1] in "_:"):
+    while at > 0 and (code[at - 1].isalnum() or code[at - 1] in "_:#"):
         at -= 1
     return at
+
+
+def _macro_parameters(code: str, at: int) -> list[str]:
+    """Parameters of the macro whose definition ``at`` stands in; none outside of one."""
+    start = code.rfind("#define", 0, at)
+    if start < 0 or re.search(r"[^\\]\n", code[start:at]):
+        return []
+    match = re.match(r"#define\s+\w+\(([^)]*)\)", code[start:at])
+    return [name.strip() for name in match[1].split(",")] if match else []
 
 
 def _matching(code: str, opening: int) -> int:
@@ -129,9 +139,11 @@ def _split(options: str) -> list[str]:
     return [*parts, options[start:].strip()]
 
 
-def _quoted(kernel: str) -> str:
-    """The name of the kernel as a C++ string."""
-    return '"' + re.sub(r"[\s\\]+", " ", kernel.split("<")[0]).strip() + '"'
+def _quoted(kernel: str, parameters: list[str]) -> str:
+    """The name of the kernel as a C++ string. A macro pastes it of pieces, some of which are its parameters."""
+    name = re.sub(r"[\s\\]+", " ", kernel.split("<")[0]).strip()
+    pieces = [piece.strip() for piece in name.split("##")]
+    return " ".join(f"#{piece}" if piece in parameters else f'"{piece}"' for piece in pieces)
 
 
 def main() -> int:

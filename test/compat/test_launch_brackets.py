@@ -106,6 +106,11 @@ class LaunchBracketsTest(unittest.TestCase):
         )
         self.assertEqual(lines[5], "int after;")
 
+    def test_names_a_kernel_that_a_macro_pastes_together(self) -> None:
+        text = "#define RUN(NAME, T) \\\n  run_##NAME<<<1, nullptr, s>>>(x)\n"
+        self.assertIn('LaunchBody("run_" #NAME, 1, s, [=] { run_##NAME(x); })', rewrite(text))
+        self.assertIn('LaunchBody("k", 1, s, [=] { k(x); })', rewrite(text + "void f() { k<<<1, nullptr, s>>>(x); }"))
+
     def test_finds_launches_behind_quotes_in_characters_and_raw_strings(self) -> None:
         for before in (
             """char c = '"';""",

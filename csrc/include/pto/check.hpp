@@ -68,6 +68,8 @@ inline constexpr TypeRule kLaneArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
                                              kInt16 | kInt32 | kHalf | kBfloat16 | kFloat};
 inline constexpr uint32_t kInts8To32 = kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32;
 inline constexpr uint32_t kInts16And32 = kInt16 | kUint16 | kInt32 | kUint32;
+inline constexpr uint32_t kAny8To32 = kInts8To32 | kHalf | kBfloat16 | kFloat;
+inline constexpr uint32_t kAny16And32 = kAny8To32 & ~(kInt8 | kUint8);
 
 /// Of 16-bit floats, the largest finite one.
 template <class T>
@@ -106,6 +108,32 @@ inline void CheckType(const npu::Core& core, const char* op, TypeRule rule, uint
 template <class T>
 inline void CheckType(const npu::Core& core, const char* op, TypeRule rule) {
   CheckType(core, op, rule, kTypeBit<T>, kTypeName<T>);
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseOperandType(const npu::Core& core, const char* op,
+                                              const char* operand, uint32_t allowed,
+                                              const char* got)) {
+  npu::RaiseFault(
+      op, npu::Text(operand) + " of type " + TypeNames(allowed) + " on " + core.arch->soc, got);
+}
+
+/// The same for one operand, such as the indexes of a gather.
+template <class T>
+inline void CheckOperandType(const npu::Core& core, const char* op, const char* operand,
+                             TypeRule rule) {
+  const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
+  if (__builtin_expect((kTypeBit<T> & allowed) != 0 || !core.check_limits, 1)) return;
+  RaiseOperandType(core, op, operand, allowed, kTypeName<T>);
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseGeneration(const npu::Core& core, const char* op)) {
+  npu::RaiseFault(op, "a chip of generation A5", core.arch->soc);
+}
+
+/// Faults on A2/A3, which lacks op.
+inline void CheckIsA5(const npu::Core& core, const char* op) {
+  const bool lacks = core.arch->generation == npu::Generation::kA3 && core.check_limits;
+  if (__builtin_expect(lacks, 0)) RaiseGeneration(core, op);
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseTile(const char* op, const char* operand,

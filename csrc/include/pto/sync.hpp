@@ -169,6 +169,13 @@ inline constexpr pto::detail::BlockNum block_num;
 
 namespace pto {
 
+/// Sets a flag of event id 0 and waits for it.
+template <pipe_t kSource, pipe_t kDestination>
+[[gnu::always_inline]] inline void PtoSetWaitFlag() {
+  set_flag(kSource, kDestination, EVENT_ID0);
+  wait_flag(kSource, kDestination, EVENT_ID0);
+}
+
 /// Waits until every core of kCores in the launch has arrived. Does not flush caches. Source: PTO
 /// ISA, SYNCALL.
 template <SyncCoreType kCores = SyncCoreType::AIVOnly>

@@ -123,4 +123,28 @@ inline void CheckGlobalShape(const TransferFacts& facts) {
   RaiseGlobalShape(facts.op, facts.tile.valid_rows, facts.tile.valid_cols, rows, cols);
 }
 
+NPU_ONE_BODY(void TakeShapeOfChip(TileFacts& tile, GlobalFacts& global)) {
+  const bool by_rows = global.layout == Layout::ND && tile.kind->order == TileOrder::kNd;
+  const bool by_cols = global.layout == Layout::DN && tile.kind->order == TileOrder::kDn;
+  if (!by_rows && !by_cols) return;
+  const int along = by_rows ? 4 : 3, across = by_rows ? 3 : 4;
+  const auto lines = static_cast<int>(by_rows ? global.Rows() : global.Cols());
+  const int length = by_rows ? tile.valid_cols : tile.valid_rows;
+  global.stride[across] += length - global.shape[along];
+  global.shape[along] = length;
+  (by_rows ? tile.valid_rows : tile.valid_cols) = lines;
+}
+
+/// Calls move(tile, global). With checks off a global tensor may have another shape than the valid
+/// region: then as many lines move as it has, but no more than the tile, each as long as the valid
+/// region, with the gaps that the tensor has between its lines, as on the chip.
+template <class Move>
+inline void InShapeOfChip(const TileFacts& tile, const GlobalFacts& global, const Move& move) {
+  if (__builtin_expect(npu::current_core->check_limits, 1)) return move(tile, global);
+  TileFacts chip_tile = tile;
+  GlobalFacts chip_global = global;
+  TakeShapeOfChip(chip_tile, chip_global);
+  move(chip_tile, chip_global);
+}
+
 }  // namespace pto::detail

@@ -104,6 +104,28 @@ enum class AccToVecMode : uint8_t {
 enum class AccPhase : uint8_t { Unspecified = 0, Partial = 2, Final = 3 };
 enum class STPhase : uint8_t { Unspecified = 0, Partial = 2, Final = 3 };
 
+/// Which elements of a row, or rows of a tile, a gather takes: P0101 the even ones, P1010 the odd
+/// ones, P0001 to P1000 every fourth from 0 to 3, P1111 all. Source: PTO ISA, MaskPattern.
+enum class MaskPattern : uint8_t { P0101 = 1, P1010, P0001, P0010, P0100, P1000, P1111 };
+enum class GatherAxis : uint8_t { GATHER_ROW, GATHER_COL };
+enum class ScatterAxis : uint8_t { SCATTER_ROW, SCATTER_COL };
+/// What MGATHER reads for an index behind the end of the table: what lies there, the last row or
+/// element, the one that the remainder names, 0.
+enum class GatherOOB : uint8_t { Undefined, Clamp, Wrap, Zero };
+/// Which unit of A5 reads the table; the results are the same.
+enum class GatherExec : uint8_t { Scalar, Simt };
+/// What MSCATTER does with an index behind the end of the table: writes what lies there, nothing,
+/// the last row or element, the one that the remainder names.
+enum class ScatterOOB : uint8_t { Undefined, Skip, Clamp, Wrap };
+enum class ScatterAtomicOp : uint8_t { None, Add, Max, Min };
+/// Which of several elements with one index stays: the last, or any. Here always the last.
+enum class ScatterConflict : uint8_t { Last, Default };
+/// What an index of MGATHER and MSCATTER counts: rows of the table, or its elements.
+enum class Coalesce : uint8_t { Row, Elem };
+/// The byte of an element that THISTOGRAM counts; BYTE_0 is the lowest.
+enum class HistByte : uint8_t { BYTE_0, BYTE_1, BYTE_2, BYTE_3 };
+enum class QuantType : uint8_t { MXFP8, MXFP4_E2M1, INT8_SYM, INT8_ASYM };
+
 enum class SyncCoreType : uint8_t { AIVOnly, AICOnly, Mix };
 
 /// What an instruction returns, for Event objects to record.

@@ -18,9 +18,7 @@ inline constexpr TypeRule kCompared = {kInt32 | kHalf | kFloat, kComparable};
 inline constexpr TypeRule kComparedToScalar = {kInt16 | kUint16 | kInt32 | kHalf | kFloat,
                                                kComparable};
 inline constexpr TypeRule kMaskElements = {kUint8, kUint8 | kUint32};
-inline constexpr uint32_t kSelected16And32 =
-    kInt16 | kUint16 | kInt32 | kUint32 | kHalf | kBfloat16 | kFloat;
-inline constexpr TypeRule kSelected = {kSelected16And32, kSelected16And32 | kInt8 | kUint8};
+inline constexpr TypeRule kSelected = {kAny16And32, kAny8To32};
 
 /// The mask of bits in a tile: a row of it begins a row of the tile.
 template <class TileT>

@@ -46,8 +46,10 @@ NPU_ONE_BODY(void LoadTile(const void* call_site, const TileFacts& tile, const G
   };
   npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
     CheckLoad({"TLOAD", tile, global});
-    CopyFromGlobal(tile, global);
-    PadLines(tile, pad);
+    InShapeOfChip(tile, global, [&](const TileFacts& to, const GlobalFacts& from) {
+      CopyFromGlobal(to, from);
+      PadLines(to, pad);
+    });
   });
 }
 

@@ -91,9 +91,11 @@ NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& global, co
   const auto pipe = tile.kind->loc == TileType::Acc ? npu::Pipe::kFix : npu::Pipe::kMte3;
   npu::Issue(mode.op, pipe, call_site, operands, [&] {
     CheckStore({"TSTORE", tile, global}, mode);
-    if (mode.put == nullptr) return CopyToGlobal(tile, global);
-    ForEachPiece(tile, global, [&](const Piece& piece) {
-      mode.put(mode.stage, piece.at, piece.global, piece.step, piece.tile, piece.count);
+    InShapeOfChip(tile, global, [&](const TileFacts& from, const GlobalFacts& to) {
+      if (mode.put == nullptr) return CopyToGlobal(from, to);
+      ForEachPiece(from, to, [&](const Piece& piece) {
+        mode.put(mode.stage, piece.at, piece.global, piece.step, piece.tile, piece.count);
+      });
     });
   });
 }

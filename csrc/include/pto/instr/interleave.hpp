@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "pto/index.hpp"
+#include "pto/instr/elementwise.hpp"
+#include "pto/traits.hpp"
+
+namespace pto {
+
+namespace detail {
+
+inline constexpr TypeRule kInterleaved = {0, kAny8To32};
+
+/// Faults unless tiles, dst1 first, are what op takes on this chip: columns and rows of each.
+template <class... Tiles>
+inline void CheckInterleaved(const npu::Core& core, const char* op, const Tiles&... tiles) {
+  static_assert((kIsPlainVec<Tiles> && ...), "expected RowMajor Vec tiles");
+  CheckIsA5(core, op);
+  constexpr const char* kOne[] = {"dst1", "dst0", "src"};
+  constexpr const char* kTwo[] = {"dst1", "dst0", "src1", "src0"};
+  size_t next = 0;
+  const auto check = [&](const auto& tile) {
+    using T = typename std::decay_t<decltype(tile)>::DType;
+    CheckType<T>(core, op, kInterleaved);
+    CheckTile(core, op, sizeof...(Tiles) == 3 ? kOne[next] : kTwo[next], tile);
+    ++next;
+  };
+  (check(tiles), ...);
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseOdd(const char* op, size_t cols)) {
+  npu::RaiseFault(op, "an even number of valid columns", npu::TextOf(cols));
+}
+
+template <class Dst, class Src>
+[[gnu::noinline]] void Interleave(Dst& dst1, Dst& dst0, Src& src1, Src& src0) {
+  static_assert(std::is_same_v<typename Dst::DType, typename Src::DType>,
+                "TINTERLEAVE: expected tiles of one element type");
+  constexpr const char* kOp = "TINTERLEAVE";
+  const void* call_site = __builtin_return_address(0);
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(ElementsOf(dst0), Writes(dst1), Writes(dst0), Reads(src1), Reads(src0));
+  };
+  npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckInterleaved(core, kOp, dst1, dst0, src1, src0);
+    CheckSameValidShape(core, kOp, "dst1", dst0, dst1);
+    CheckSameValidShape(core, kOp, "src1", dst0, src1);
+    CheckSameValidShape(core, kOp, "src0", dst0, src0);
+    const auto to = LinesOf(dst0);
+    if (to.length % 2 != 0) RaiseOdd(kOp, to.length);
+    CheckCovers(kOp, "src0", TileFacts(src0), to.count, to.length);
+    const size_t half_length = to.length / 2;
+    for (size_t row = 0; row < to.count; ++row) {
+      const auto* even = src0.data() + row * Src::Cols;
+      const auto* odd = src1.data() + row * Src::Cols;
+      for (size_t i = 0; i < to.length; ++i) {
+        auto* out = (i < half_length ? dst0 : dst1).data() + row * Dst::Cols + i % half_length * 2;
+        out[0] = even[i];
+        out[1] = odd[i];
+      }
+    }
+  });
+}
+
+template <class Dst, class Src>
+inline void Deinterleave(Dst& dst1, Dst& dst0, const Src& src, size_t rows, size_t pairs,
+                         size_t at) {
+  for (size_t row = 0; row < rows; ++row) {
+    const auto* in = src.data() + row * Src::Cols;
+    for (size_t i = 0; i < pairs; ++i) {
+      dst0.data()[row * Dst::Cols + at + i] = in[2 * i];
+      dst1.data()[row * Dst::Cols + at + i] = in[2 * i + 1];
+    }
+  }
+}
+
+template <class Dst, class Src>
+[[gnu::noinline]] void DeinterleaveTwo(Dst& dst1, Dst& dst0, Src& src1, Src& src0) {
+  static_assert(std::is_same_v<typename Dst::DType, typename Src::DType>,
+                "TDEINTERLEAVE: expected tiles of one element type");
+  constexpr const char* kOp = "TDEINTERLEAVE";
+  const void* call_site = __builtin_return_address(0);
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(ElementsOf(dst0), Writes(dst1), Writes(dst0), Reads(src1), Reads(src0));
+  };
+  npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckInterleaved(core, kOp, dst1, dst0, src1, src0);
+    CheckSameValidShape(core, kOp, "dst1", dst0, dst1);
+    CheckSameValidShape(core, kOp, "src1", dst0, src1);
+    CheckSameValidShape(core, kOp, "src0", dst0, src0);
+    const auto to = LinesOf(dst0);
+    if (to.length % 2 != 0) RaiseOdd(kOp, to.length);
+    CheckCovers(kOp, "src0", TileFacts(src0), to.count, to.length);
+    Deinterleave(dst1, dst0, src0, to.count, to.length / 2, 0);
+    Deinterleave(dst1, dst0, src1, to.count, to.length / 2, to.length / 2);
+  });
+}
+
+template <class Dst, class Src>
+[[gnu::noinline]] void DeinterleaveOne(Dst& dst1, Dst& dst0, Src& src) {
+  static_assert(std::is_same_v<typename Dst::DType, typename Src::DType>,
+                "TDEINTERLEAVE: expected tiles of one element type");
+  constexpr const char* kOp = "TDEINTERLEAVE";
+  const void* call_site = __builtin_return_address(0);
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(ElementsOf(src), Writes(dst1), Writes(dst0), Reads(src));
+  };
+  npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckInterleaved(core, kOp, dst1, dst0, src);
+    const auto from = LinesOf(src);
+    const size_t pairs = from.length / 2;
+    const auto to = LinesOf(dst0);
+    CheckSameValidShape(core, kOp, "dst1", dst0, dst1);
+    CheckWhole(core, kOp, "valid columns of dst0 (half of those of src)", pairs, to.length);
+    CheckWhole(core, kOp, "valid rows of dst0 (those of src)", from.count, to.count);
+    CheckCovers(kOp, "dst0", TileFacts(dst0), from.count, pairs);
+    Deinterleave(dst1, dst0, src, from.count, pairs, 0);
+  });
+}
+
+}  // namespace detail
+
+/// The elements of each row of src0 and src1 in turn, src0's first: the first half goes to the row
+/// of dst0, the second to that of dst1. Not in place.
+///   dst1, dst0, src1, src0  Vec RowMajor tiles of one dtype of 8, 16 or 32 bits and one valid
+///                           shape with an even number of columns
+/// A5. Pipe V. Source: PTO ISA, TINTERLEAVE.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TINTERLEAVE(Dst& dst1, Dst& dst0, Src& src1, Src& src0,
+                                                      Events&... events) {
+  (events.Wait(), ...);
+  detail::Interleave(dst1, dst0, src1, src0);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// Each row of src0, then src1, taken apart: even elements to dst0, odd ones to dst1. Not in place.
+///   dst1, dst0, src1, src0  as in TINTERLEAVE
+/// A5. Pipe V. Source: PTO ISA, TDEINTERLEAVE.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TDEINTERLEAVE(Dst& dst1, Dst& dst0, Src& src1, Src& src0,
+                                                        Events&... events) {
+  (events.Wait(), ...);
+  detail::DeinterleaveTwo(dst1, dst0, src1, src0);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// The same of one source; dst1 and dst0 have half of its valid columns.
+template <class Dst, class Src, class... Events, std::enable_if_t<all_events_v<Events...>, int> = 0>
+[[gnu::always_inline]] inline RecordEvent TDEINTERLEAVE(Dst& dst1, Dst& dst0, Src& src,
+                                                        Events&... events) {
+  (events.Wait(), ...);
+  detail::DeinterleaveOne(dst1, dst0, src);
+  npu::KeepCallSite();
+  return {};
+}
+
+}  // namespace pto

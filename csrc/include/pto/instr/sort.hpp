@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "pto/index.hpp"
+#include "pto/instr/elementwise.hpp"
+
+namespace pto {
+
+/// How many records a merge took from each list.
+struct MrgSortExecutedNumList {
+  uint16_t mrgSortList0;
+  uint16_t mrgSortList1;
+  uint16_t mrgSortList2;
+  uint16_t mrgSortList3;
+};
+
+namespace detail {
+
+inline constexpr TypeRule kSorted = {kHalf | kFloat, kHalf | kFloat};
+inline constexpr size_t kSortGroup = 32;  // elements that are sorted together
+inline constexpr size_t kMostLists = 4;   // that are merged together
+
+/// A score and an index in 8 bytes; of half the score takes the first 2, and 2 are 0.
+template <class T>
+struct Record {
+  T score;
+  uint32_t index;
+};
+template <>
+struct Record<half> {
+  half score;
+  uint16_t zero;
+  uint32_t index;
+};
+
+/// Elements of type T that a record takes.
+template <class T>
+inline constexpr size_t kRecordLength = sizeof(Record<T>) / sizeof(T);
+
+/// True if score a stands before score b: positive NaN, then descending, then negative NaN. The
+/// two zeros are equal.
+template <class T>
+inline bool StandsBefore(T a, T b) {
+  const auto rank = [](float value) {
+    if (value == value) return 0;
+    return __builtin_signbit(value) ? -1 : 1;
+  };
+  const auto x = static_cast<float>(a), y = static_cast<float>(b);
+  if (x == x && y == y) return x > y;
+  return rank(x) > rank(y);
+}
+
+/// Sorts count records; equal ones stay in order.
+template <class T>
+inline void SortRecords(Record<T>* records, size_t count) {
+  for (size_t end = 1; end < count; ++end) {
+    const Record<T> record = records[end];
+    size_t at = end;
+    for (; at > 0 && StandsBefore(record.score, records[at - 1].score); --at)
+      records[at] = records[at - 1];
+    records[at] = record;
+  }
+}
+
+/// Writes the sorted records of count scores, and as many of the group's other places as there is
+/// room for, which hold negative NaN.
+template <class T>
+inline void SortGroup(T* out, size_t room, const T* scores, const uint32_t* indexes, size_t count) {
+  Record<T> records[kSortGroup] = {};
+  for (size_t i = 0; i < kSortGroup; ++i) {
+    records[i].score = i < count ? scores[i] : static_cast<T>(-__builtin_nanf(""));
+    records[i].index = i < count ? indexes[i] : 0;
+  }
+  SortRecords(records, count);
+  std::memcpy(static_cast<void*>(out), records,
+              std::min(kSortGroup, room / kRecordLength<T>) * sizeof(Record<T>));
+}
+
+template <class Dst, class Src, class Idx>
+[[gnu::noinline]] void SortGroups(Dst& dst, Src& src, Idx& idx, bool whole_groups) {
+  using T = typename Dst::DType;
+  constexpr const char* kOp = "TSORT32";
+  static_assert(std::is_same_v<T, typename Src::DType> && (sizeof(T) == 2 || sizeof(T) == 4),
+                "TSORT32: expected dst and src of half or float");
+  static_assert(std::is_same_v<typename Idx::DType, uint32_t>,
+                "TSORT32: expected indexes of uint32");
+  static_assert(kIsPlainVec<Dst> && kIsPlainVec<Src> && kIsPlainVec<Idx>,
+                "TSORT32: expected RowMajor Vec tiles");
+  const void* call_site = __builtin_return_address(0);
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(ElementsOf(src), Writes(dst), Reads(src), Reads(idx));
+  };
+  npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckType<T>(core, kOp, kSorted);
+    CheckTile(core, kOp, "dst", dst);
+    CheckTile(core, kOp, "src", src);
+    CheckTile(core, kOp, "idx", idx);
+    const size_t rows = LinesOf(dst).count, cols = LinesOf(src).length;
+    const size_t sorted = whole_groups ? cols / kSortGroup * kSortGroup : cols;
+    const bool one_idx = idx.GetValidRow() == 1;
+    CheckCovers(kOp, "dst", TileFacts(dst), rows, sorted * kRecordLength<T>);
+    CheckCovers(kOp, "src", TileFacts(src), rows, sorted);
+    CheckCovers(kOp, "idx", TileFacts(idx), one_idx ? 1 : rows, sorted);
+    for (size_t row = 0; row < rows; ++row) {
+      const uint32_t* indexes = idx.data() + (one_idx ? 0 : row * Idx::Cols);
+      for (size_t col = 0; col < sorted; col += kSortGroup) {
+        const size_t at = col * kRecordLength<T>;
+        if constexpr (IsComputed<T>(kSorted)) {
+          SortGroup(dst.data() + row * Dst::Cols + at, Dst::Cols - at,
+                    src.data() + row * Src::Cols + col, indexes + col,
+                    std::min(kSortGroup, sorted - col));
+        }
+      }
+    }
+  });
+}
+
+/// Sorted records in UB.
+struct SortedList {
+  const std::byte* data;
+  size_t records;
+  size_t taken = 0;
+};
+
+/// Merges lists into to, descending; of equal scores that of the first list goes first. With
+/// stops_early until one list has ended. Returns the number of records written.
+template <class T>
+inline size_t MergeLists(std::byte* to, SortedList* lists, size_t count, bool stops_early) {
+  constexpr size_t kBytes = sizeof(Record<T>);
+  const auto score = [&](size_t i) {
+    T value;
+    std::memcpy(static_cast<void*>(&value), lists[i].data + lists[i].taken * kBytes, sizeof(T));
+    return value;
+  };
+  for (size_t written = 0;; ++written) {
+    size_t first = count;
+    for (size_t i = 0; i < count; ++i) {
+      if (lists[i].taken == lists[i].records) continue;
+      if (first == count || StandsBefore(score(i), score(first))) first = i;
+    }
+    if (first == count) return written;
+    SortedList& list = lists[first];
+    std::memmove(to + written * kBytes, list.data + list.taken * kBytes, kBytes);
+    if (++list.taken == list.records && stops_early) return written + 1;
+  }
+}
+
+NPU_ONE_BODY(void CheckBlockLength(uint32_t length, int columns)) {
+  if (length == 0 || length % 64 != 0) {
+    npu::RaiseFault("TMRGSORT", "a blockLen of a multiple of 64", npu::TextOf(length));
+  }
+  const int64_t merged = static_cast<int64_t>(length) * static_cast<int64_t>(kMostLists);
+  if (columns % merged == 0 && columns / merged >= 1 && columns / merged <= 255) return;
+  npu::RaiseFault(
+      "TMRGSORT",
+      "a src of 1 to 255 times " + npu::TextOf(merged) + " valid columns (4 blocks of blockLen)",
+      npu::TextOf(columns));
+}
+
+template <class Dst, class... Src>
+constexpr void CheckMergedTypes() {
+  using T = typename Dst::DType;
+  static_assert(
+      (sizeof(T) == 2 || sizeof(T) == 4) && (std::is_same_v<T, typename Src::DType> && ...),
+      "TMRGSORT: expected tiles of half, or of float");
+  static_assert(Dst::Rows == 1 && ((Src::Rows == 1) && ...), "TMRGSORT: expected tiles of one row");
+  static_assert(kIsPlainVec<Dst> && (kIsPlainVec<Src> && ...),
+                "TMRGSORT: expected RowMajor Vec tiles");
+}
+
+template <class Dst, class Src>
+[[gnu::noinline]] void MergeBlocks(Dst& dst, Src& src, uint32_t block_length) {
+  using T = typename Dst::DType;
+  CheckMergedTypes<Dst, Src>();
+  const void* call_site = __builtin_return_address(0);
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(ElementsOf(src), Writes(dst), Reads(src));
+  };
+  npu::Issue("TMRGSORT", npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckType<T>(core, "TMRGSORT", kSorted);
+    CheckTile(core, "TMRGSORT", "dst", dst);
+    CheckTile(core, "TMRGSORT", "src", src);
+    const size_t columns = LinesOf(src).length;
+    CheckBlockLength(block_length, static_cast<int>(columns));
+    CheckCovers("TMRGSORT", "dst", TileFacts(dst), 1, columns);
+    const size_t bytes = block_length * sizeof(T), merged = bytes * kMostLists;
+    auto* to = reinterpret_cast<std::byte*>(dst.data());
+    const auto* from = reinterpret_cast<const std::byte*>(src.data());
+    for (size_t at = 0; at < columns * sizeof(T); at += merged) {
+      SortedList lists[kMostLists];
+      for (size_t i = 0; i < kMostLists; ++i)
+        lists[i] = {from + at + i * bytes, bytes / sizeof(Record<T>)};
+      if constexpr (IsComputed<T>(kSorted)) MergeLists<T>(to + at, lists, kMostLists, false);
+    }
+  });
+}
+
+template <bool kStopsEarly, class Dst, class Tmp, class... Src>
+[[gnu::noinline]] void MergeTiles(Dst& dst, MrgSortExecutedNumList& executed, Tmp& tmp,
+                                  Src&... src) {
+  using T = typename Dst::DType;
+  CheckMergedTypes<Dst, Tmp, Src...>();
+  const void* call_site = __builtin_return_address(0);
+  const auto operands = [&](auto report) __attribute__((cold)) {
+    report(ElementsOf(dst), Writes(dst), Writes(tmp), Reads(src)...);
+  };
+  npu::Issue("TMRGSORT", npu::Pipe::kV, call_site, operands, [&] {
+    const npu::Core& core = *npu::current_core;
+    CheckType<T>(core, "TMRGSORT", kSorted);
+    CheckTile(core, "TMRGSORT", "dst", dst);
+    CheckTile(core, "TMRGSORT", "tmp", tmp);
+    (CheckTile(core, "TMRGSORT", "a source", src), ...);
+    SortedList lists[kMostLists] = {{reinterpret_cast<const std::byte*>(src.data()),
+                                     LinesOf(src).length / kRecordLength<T>}...};
+    size_t records = 0;
+    for (const SortedList& list : lists) records += list.records;
+    const size_t written = LinesOf(dst).length;
+    CheckCovers("TMRGSORT", "tmp", TileFacts(tmp), 1,
+                std::max(records * kRecordLength<T>, written));
+    if constexpr (IsComputed<T>(kSorted)) {
+      MergeLists<T>(reinterpret_cast<std::byte*>(tmp.data()), lists, sizeof...(Src), kStopsEarly);
+    }
+    std::memmove(static_cast<void*>(dst.data()), tmp.data(), written * sizeof(T));
+    if (!kStopsEarly) return;
+    const auto taken = [&](size_t i) { return static_cast<uint16_t>(lists[i].taken); };
+    executed = {taken(0), taken(1), taken(2), taken(3)};
+  });
+}
+
+}  // namespace detail
+
+/// Columns of the scratch tile of a merge.
+template <class... Src>
+constexpr uint32_t GETMRGSORTTMPSIZE() {
+  return (static_cast<uint32_t>(Src::Cols) + ...);
+}
+
+/// Each 32 valid columns of a row of src, sorted in descending order, go to dst as records of 8
+/// bytes: the score (half: and 2 bytes of 0), then the uint32 of idx at its place. Equal scores
+/// stay in order; NaN stands at the end that its sign tells.
+///   dst, src  Vec RowMajor tiles of half or float; valid rows as in dst
+///   idx       Vec RowMajor tile of uint32; one valid row serves all rows of src
+/// Valid columns behind the last 32 are left out, but with a scratch tile, not touched here.
+/// Pipe V. Source: PTO ISA, TSORT32.
+template <class Dst, class Src, class Idx>
+[[gnu::always_inline]] inline RecordEvent TSORT32(Dst& dst, Src& src, Idx& idx) {
+  detail::SortGroups(dst, src, idx, true);
+  npu::KeepCallSite();
+  return {};
+}
+template <class Dst, class Src, class Idx, class Tmp>
+[[gnu::always_inline]] inline RecordEvent TSORT32(Dst& dst, Src& src, Idx& idx, Tmp&) {
+  detail::SortGroups(dst, src, idx, false);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// Merges each four blocks of src that follow one another, sorted records as TSORT32 writes them,
+/// into one of dst. Of equal scores that of the first block goes first.
+///   dst, src  Vec tiles of one row of half or float; the valid columns of src are a multiple of 4
+///             blocks
+///   blockLen  elements of a block, a multiple of 64
+/// Pipe V. Source: PTO ISA, TMRGSORT.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TMRGSORT(Dst& dst, Src& src, uint32_t blockLen,
+                                                   Events&... events) {
+  (events.Wait(), ...);
+  detail::MergeBlocks(dst, src, blockLen);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// dst = the first of the records of two, three or four sorted sources, merged as above.
+///   dst       Vec tile of one row; its valid columns are written. May be one of the sources
+///   executed  with kExhausted, which ends the merge when one source has ended: the records taken
+///             from each source; dst behind them is what was in tmp
+///   tmp       scratch tile with room for all records: the merge goes there
+template <class Dst, class Tmp, class Src0, class Src1, class Src2, class Src3, bool kExhausted,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TMRGSORT(Dst& dst, MrgSortExecutedNumList& executed,
+                                                   Tmp& tmp, Src0& src0, Src1& src1, Src2& src2,
+                                                   Src3& src3, Events&... events) {
+  (events.Wait(), ...);
+  detail::MergeTiles<kExhausted>(dst, executed, tmp, src0, src1, src2, src3);
+  npu::KeepCallSite();
+  return {};
+}
+template <class Dst, class Tmp, class Src0, class Src1, class Src2, bool kExhausted,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TMRGSORT(Dst& dst, MrgSortExecutedNumList& executed,
+                                                   Tmp& tmp, Src0& src0, Src1& src1, Src2& src2,
+                                                   Events&... events) {
+  (events.Wait(), ...);
+  detail::MergeTiles<kExhausted>(dst, executed, tmp, src0, src1, src2);
+  npu::KeepCallSite();
+  return {};
+}
+template <class Dst, class Tmp, class Src0, class Src1, bool kExhausted, class... Events>
+[[gnu::always_inline]] inline RecordEvent TMRGSORT(Dst& dst, MrgSortExecutedNumList& executed,
+                                                   Tmp& tmp, Src0& src0, Src1& src1,
+                                                   Events&... events) {
+  (events.Wait(), ...);
+  detail::MergeTiles<kExhausted>(dst, executed, tmp, src0, src1);
+  npu::KeepCallSite();
+  return {};
+}
+
+}  // namespace pto
