@@ -2,69 +2,11 @@
 #include "python/arguments.h"
 
 #include <cstring>
-#include <string_view>
 
 namespace npu_python {
 namespace {
 
 namespace py = pybind11;
-
-/// "Tiling" out of "... [with T = Tiling]" and "... [with T = Tiling; size_t = ...]".
-std::string Spelled(const char* spelling) {
-  const std::string_view text(spelling);
-  const size_t begin = text.rfind("T = ");
-  if (begin == std::string_view::npos) return "an unknown type";
-  const size_t end = text.find_first_of(";]", begin);
-  return std::string(text.substr(begin + 4, end - begin - 4));
-}
-
-std::string ScalarName(const npuParameter& parameter) {
-  const std::string bits = std::to_string(parameter.bytes * 8);
-  switch (KindOf(parameter)) {
-    case NPU_TYPE_BOOL:
-      return "bool";
-    case NPU_TYPE_INT:
-      return "int" + bits + "_t";
-    case NPU_TYPE_UINT:
-      return "uint" + bits + "_t";
-    case NPU_TYPE_FLOAT:
-      return parameter.bytes == 2 ? "half" : parameter.bytes == 4 ? "float" : "double";
-    case NPU_TYPE_BFLOAT16:
-      return "bfloat16_t";
-    default:
-      return parameter.bytes == 0 ? "void" : Spelled(parameter.spelling);
-  }
-}
-
-/// Bytes of any kind may stand behind GM_ADDR (uint8_t*), void* and pointers to structs.
-bool TakesAnyElement(const npuParameter& parameter) {
-  return KindOf(parameter) == NPU_TYPE_OTHER ||
-         (parameter.kind == NPU_TYPE_UINT && parameter.bytes == 1);
-}
-
-/// torch computes little with unsigned elements: signed ones of the same size pass for them.
-bool TakesElement(const npuParameter& parameter, const npuTensorFacts& facts) {
-  if (TakesAnyElement(parameter)) return true;
-  if (parameter.bytes != facts.element_bytes) return false;
-  return parameter.kind == facts.kind ||
-         (parameter.kind == NPU_TYPE_UINT && facts.kind == NPU_TYPE_INT);
-}
-
-std::string DtypeFor(const npuParameter& parameter) {
-  const char* const kInts[] = {"", "Char", "Short", "", "Int", "", "", "", "Long"};
-  switch (KindOf(parameter)) {
-    case NPU_TYPE_BOOL:
-      return "Bool";
-    case NPU_TYPE_INT:
-      return kInts[parameter.bytes];
-    case NPU_TYPE_UINT:
-      return "UInt" + std::to_string(parameter.bytes * 8) + " or " + kInts[parameter.bytes];
-    case NPU_TYPE_BFLOAT16:
-      return "BFloat16";
-    default:
-      return parameter.bytes == 2 ? "Half" : parameter.bytes == 4 ? "Float" : "Double";
-  }
-}
 
 std::string DeviceName(int32_t device) {
   return device == NPU_TENSOR_ON_CPU ? "cpu" : "npu:" + std::to_string(device);
@@ -92,11 +34,6 @@ std::string Show(py::handle value) {
 }
 
 }  // namespace
-
-std::string TypeName(const npuParameter& parameter) {
-  return (parameter.is_pointer && parameter.is_const ? "const " : "") + ScalarName(parameter) +
-         (parameter.is_pointer ? "*" : "");
-}
 
 Arguments::Arguments(const std::string& kernel, const npuSignature& signature, bool accept_strided)
     : kernel_(kernel), signature_(signature), accept_strided_(accept_strided) {
@@ -162,8 +99,8 @@ void Arguments::PackTensor(size_t index, py::handle tensor) {
 
 void Arguments::CheckFacts(size_t index, const npuTensorFacts& facts) {
   const npuParameter& parameter = signature_.parameters[index];
-  if (!TakesElement(parameter, facts)) {
-    throw py::type_error(Where(index) + "a tensor of dtype " + DtypeFor(parameter) + ", got " +
+  if (!npu::TakesElement(parameter, facts.kind, facts.element_bytes)) {
+    throw py::type_error(Where(index) + "a tensor of dtype " + npu::DtypeFor(parameter) + ", got " +
                          facts.dtype);
   }
   if (!facts.shows_its_memory) {

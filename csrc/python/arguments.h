@@ -8,17 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "npu/parameter.hpp"
 #include "python/kernel.h"
 
 namespace npu_python {
 
-/// The C++ type of parameter: "const half*".
-std::string TypeName(const npuParameter& parameter);
-
-/// What is read as a number. Those of more than 8 bytes (__int128, long double) are bytes here.
-inline npuTypeKind KindOf(const npuParameter& parameter) {
-  return parameter.bytes > 8 ? NPU_TYPE_OTHER : parameter.kind;
-}
+using npu::KindOf;
+using npu::TypeName;
 
 /// Writes Python objects as the parameters of a kernel. Raises TypeError or ValueError with a
 /// sentence.

@@ -53,20 +53,6 @@ std::string Describe(const npuSignature& signature) {
   return "(" + text + ")";
 }
 
-/// Whether a kernel gets addresses of memory that is no tensor of its launch: from a struct, or
-/// from a pointer to pointers.
-bool GetsAddresses(const npuSignature& signature) {
-  for (size_t i = 0; i < signature.count; ++i) {
-    const npuParameter& parameter = signature.parameters[i];
-    if (parameter.kind != NPU_TYPE_OTHER) continue;
-    if (parameter.is_pointer ? TypeName(parameter).ends_with("**")
-                             : parameter.bytes >= sizeof(void*)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 TensorAccess& TensorAccess::Get() {
@@ -85,7 +71,7 @@ Kernel::Kernel(const std::string& name, const std::string& vector_library,
     throw py::type_error(name + ": expected one signature for both kinds of core, got " +
                          Describe(*vector.signature) + " and " + Describe(*cube.signature));
   }
-  if (GetsAddresses(*signature_)) forbidden_flags_ = NPU_LAUNCH_ONLY_RANGES;
+  if (npu::GetsAddresses(*signature_)) forbidden_flags_ = NPU_LAUNCH_ONLY_RANGES;
   // Neither is freed: a queued launch outlives the Python object.
   const auto* lasting_name = new std::string(name);
   kernel_ = new npuKernel{lasting_name->c_str(), vector.pass, cube.pass};

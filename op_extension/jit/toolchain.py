@@ -79,11 +79,16 @@ def kernel_flags(core: str) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def isa_level() -> str:
-    """The instruction set level that kernels are compiled for: NPU_ISA_LEVEL, or the best of the machine."""
+def isa_levels() -> list[str]:
+    """The instruction set levels of this machine, the best one first."""
     from op_extension import _runtime
 
-    known = _runtime.isa_levels()
+    return _runtime.isa_levels()
+
+
+def isa_level() -> str:
+    """The instruction set level that kernels are compiled for: NPU_ISA_LEVEL, or the best of the machine."""
+    known = isa_levels()
     asked = os.environ.get("NPU_ISA_LEVEL")
     if not asked:
         return known[0] if known else ""

@@ -30,16 +30,22 @@ class PagesTest(PageTest):
     def test_tutorial(self):
         self.assertGreaterEqual(self.run_page(ROOT / "docs" / "tutorial.md", "python"), 12)
 
-    def test_adding_an_operator_shows_the_files_as_they_stand(self):
-        text = (ROOT / "docs" / "adding_an_operator.md").read_text()
+    def assert_shows_files(self, page, least):
+        """Each block of C++ or Python stands in the files that the heading above it names."""
         shown = 0
-        for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        for part in re.split(r"^## ", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE)[1:]:
             heading = part.splitlines()[0]
             files = "\n".join((ROOT / name).read_text() for name in re.findall(r"`([^`]+)`", heading))
             for block in re.findall(r"^```(?:cpp|python)\n(.*?)^```$", part, flags=re.MULTILINE | re.DOTALL):
                 self.assertIn(block, files, heading)
                 shown += 1
-        self.assertGreaterEqual(shown, 7)
+        self.assertGreaterEqual(shown, least)
+
+    def test_adding_an_operator_shows_the_files_as_they_stand(self):
+        self.assert_shows_files("adding_an_operator.md", 7)
+
+    def test_own_package_shows_the_files_as_they_stand(self):
+        self.assert_shows_files("own_package.md", 5)
 
     def test_a_page_that_says_something_else_is_noticed(self):
         class OneBlock(PageTest):

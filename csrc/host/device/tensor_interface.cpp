@@ -92,6 +92,6 @@ const npuTensorInterface interface = {&Describe, &LaunchOnTensors, [] { return m
 }  // namespace
 }  // namespace npu_backend
 
-extern "C" NPU_BACKEND_API const npuTensorInterface* npu_backend_tensor_interface() {
+extern "C" const npuTensorInterface* npu_backend_tensor_interface() {
   return &npu_backend::interface;
 }

@@ -34,12 +34,15 @@ typedef struct npuTensorInterface {
   /*
    * Launches config->kernel with config->args on config->stream, or on the current stream of device
    * where it is NULL. device  as in the facts; with NPU_TENSOR_ON_CPU the kernel has run when the
-   * call returns The launch owns the memory of the tensors until it has run. release and owner of
+   * call returns. The launch owns the memory of the tensors until it has run. release and owner of
    * config are not used.
    */
   int (*launch)(const npuLaunchConfig* config, int32_t device, void* const* tensors, size_t count);
   const char* (*message)(void);
 } npuTensorInterface;
+
+/** Exported by libnpu_backend.so. */
+NPU_API const npuTensorInterface* npu_backend_tensor_interface(void);
 
 #ifdef __cplusplus
 }

@@ -48,7 +48,7 @@ template <auto* kFunction>
 struct Signature;
 
 template <class... Params, void (*kFunction)(Params...)>
-struct Signature<kFunction> {
+struct [[gnu::visibility("hidden")]] Signature<kFunction> {
   template <size_t... kIndex>
   static constexpr auto Table(std::index_sequence<kIndex...>) {
     struct Parameters {

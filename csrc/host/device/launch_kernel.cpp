@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/host/npu/launch_kernel.hpp"
+
+#include <c10/util/SmallVector.h>
+
+#include <string>
+
+#include "device/tensor_interface.h"
+
+namespace npu {
+namespace {
+
+std::string DeviceName(int32_t device) {
+  return device == NPU_TENSOR_ON_CPU ? "cpu" : "npu:" + std::to_string(device);
+}
+
+/// Raises unless tensor may stand for parameter. where: the sentence up to "expected".
+void CheckTensor(const std::string& where, const npuParameter& parameter,
+                 const npuTensorFacts& facts, const TensorArgument& argument) {
+  TORCH_CHECK_VALUE(facts.device != NPU_TENSOR_ELSEWHERE, where,
+                    "a tensor on npu or cpu, got one on ", argument.tensor->device());
+  TORCH_CHECK_TYPE(TakesElement(parameter, facts.kind, facts.element_bytes), where,
+                   "a tensor of dtype ", DtypeFor(parameter), ", got ", facts.dtype);
+  TORCH_CHECK_VALUE(facts.shows_its_memory, where,
+                    "a tensor whose memory holds its values (as resolve_conj() and resolve_neg() "
+                    "give it), got a conjugated or negated view");
+  TORCH_CHECK_VALUE(facts.is_contiguous || argument.any_strides, where,
+                    "a contiguous tensor (or npu::AnyStrides), got one with other strides");
+}
+
+}  // namespace
+
+void LaunchOnTensors(const npuKernel& kernel, const npuSignature& signature, uint32_t flags,
+                     int64_t blocks, std::byte* args, c10::ArrayRef<TensorArgument> tensors) {
+  const npuTensorInterface& interface = *npu_backend_tensor_interface();
+  TORCH_CHECK_VALUE(blocks >= 1 && blocks <= NPU_MAX_BLOCK_DIM, kernel.name,
+                    ": expected blocks from 1 to ", NPU_MAX_BLOCK_DIM, ", got ", blocks);
+  int32_t device = NPU_TENSOR_ELSEWHERE;
+  c10::SmallVector<void*, 8> addresses;
+  for (const TensorArgument& argument : tensors) {
+    if (!argument.tensor->defined()) continue;
+    const npuParameter& parameter = signature.parameters[argument.parameter];
+    const std::string where = std::string(kernel.name) + ": argument " +
+                              std::to_string(argument.parameter) + " (" + TypeName(parameter) +
+                              "): expected ";
+    npuTensorFacts facts = {};
+    addresses.push_back(argument.tensor->unsafeGetTensorImpl());
+    TORCH_CHECK_TYPE(interface.describe(addresses.back(), &facts) == 0, where,
+                     "a tensor with memory, got: ", interface.message());
+    CheckTensor(where, parameter, facts, argument);
+    if (device == NPU_TENSOR_ELSEWHERE) device = facts.device;
+    TORCH_CHECK_VALUE(facts.device == device, where, "a tensor on ", DeviceName(device),
+                      " (as the first one), got one on ", DeviceName(facts.device));
+    std::memcpy(args + parameter.offset, static_cast<const void*>(&facts.data), sizeof(void*));
+  }
+  TORCH_CHECK_VALUE(device != NPU_TENSOR_ELSEWHERE, kernel.name,
+                    ": expected a tensor among the arguments, got none");
+  npuLaunchConfig config = {};
+  config.kernel = &kernel;
+  config.block_dim = static_cast<uint32_t>(blocks);
+  config.flags = flags | (GetsAddresses(signature) ? 0 : NPU_LAUNCH_ONLY_RANGES);
+  config.args = args;
+  config.args_bytes = (kernel.vector ? kernel.vector : kernel.cube)->args_bytes;
+  TORCH_CHECK(interface.launch(&config, device, addresses.data(), addresses.size()) == 0,
+              interface.message());
+}
+
+}  // namespace npu
