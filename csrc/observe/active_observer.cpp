@@ -35,6 +35,20 @@ class Everyone final : public InstructionObserver {
   void OnPlacement(const Core& core, const Placement& placement) override {
     ForEach([&](InstructionObserver& to) { to.OnPlacement(core, placement); });
   }
+  void OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id,
+                          const void* call_site) override {
+    ForEach(
+        [&](InstructionObserver& to) { to.OnSetCrossCoreFlag(core, pipe, scope, id, call_site); });
+  }
+  void OnWaitCrossCoreFlag(const Core& core, Pipe pipe, int id, const void* call_site) override {
+    ForEach([&](InstructionObserver& to) { to.OnWaitCrossCoreFlag(core, pipe, id, call_site); });
+  }
+  void OnArrive(const Core& core, const SyncPoint& point, const void* call_site) override {
+    ForEach([&](InstructionObserver& to) { to.OnArrive(core, point, call_site); });
+  }
+  void OnLeave(const Core& core, const SyncPoint& point, const void* call_site) override {
+    ForEach([&](InstructionObserver& to) { to.OnLeave(core, point, call_site); });
+  }
 
  private:
   template <class Call>

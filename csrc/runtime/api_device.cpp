@@ -73,6 +73,18 @@ npuError_t npuGetSocName(const char** name) {
   });
 }
 
+npuError_t npuGetCrossCoreAddress(uint64_t* address, uint32_t* bytes) {
+  return Asking(__func__, [&](const char* function) {
+    if (address == nullptr || bytes == nullptr) {
+      return Invalid(function, "pointers for address and bytes", "NULL");
+    }
+    alignas(512) static char flags[512];
+    *address = reinterpret_cast<uintptr_t>(flags);
+    *bytes = sizeof(flags);
+    return NPU_SUCCESS;
+  });
+}
+
 npuError_t npuGetCoreCount(int* cube_cores, int* vector_cores) {
   return Asking(__func__, [&](const char* function) {
     if (cube_cores == nullptr || vector_cores == nullptr) {

@@ -31,6 +31,8 @@ struct CoreSlot {
   const char* polls = nullptr;  // what the core polls
   uint64_t polled_at = 0;       // instructions at its last poll
   uint32_t aborts = 0;          // times it was told to stop
+  static constexpr uint32_t kNoCoreId = UINT32_MAX;
+  uint32_t core_id = kNoCoreId;
   void* mapping = nullptr;
   size_t mapping_bytes = 0;
 };
@@ -41,6 +43,8 @@ inline CoreSlot& SlotOf(Core& core) { return reinterpret_cast<CoreSlot&>(core); 
 class SlotQueue {
  public:
   bool empty() const { return head_ == nullptr; }
+  /// The first; the others follow by next, up to null.
+  CoreSlot* front() const { return head_; }
   void Push(CoreSlot* slot) {
     slot->next = nullptr;
     (head_ == nullptr ? head_ : tail_->next) = slot;

@@ -11,9 +11,11 @@ namespace {
 constexpr const char* kSet = "ffts_cross_core_sync";
 
 [[noreturn]] void RaiseTooMany(int id) {
-  RaiseFault(kSet,
+  const bool intra = id >= kIntraBlockFlag;
+  RaiseFault(intra ? "set_intra_block" : kSet,
              "at most " + std::to_string(CrossCoreFlags::kMaxPending) + " sets of flag " +
-                 std::to_string(id) + " without a wait_flag_dev",
+                 std::to_string(intra ? id - kIntraBlockFlag : id) + " without a " +
+                 (intra ? "wait_intra_block" : "wait_flag_dev"),
              "one more");
 }
 
@@ -33,16 +35,32 @@ void CrossCoreFlags::Set(Core& core, FlagScope scope, int id, std::vector<CoreSl
         RaiseFault(kSet, "a vector core (mode 1)", "a cube core");
       }
       return SetVectorPair(core, scope, id, woken);
+    case FlagScope::kIntraBlock:
+      return SetIntraBlock(core, id, woken);
     case FlagScope::kBlockGroup:
-      if (!shape_.is_mix()) {
-        RaiseFault(kSet, "a kernel with cube and vector cores (mode 2)",
-                   shape_.has_cube ? "one without vector cores" : "one without cube cores");
-      }
+      CheckMix(kSet, " (mode 2)");
       if (core.type == CoreType::kVector) return SetVectorPair(core, scope, id, woken);
       MakeVisible(SlotOf(core).task + 1, id, woken);
       MakeVisible(SlotOf(core).task + 2, id, woken);
       return;
   }
+}
+
+void CrossCoreFlags::CheckMix(const char* op, const char* mode) const {
+  if (shape_.is_mix()) return;
+  RaiseFault(op, std::string("a kernel with cube and vector cores") + mode,
+             shape_.has_cube ? "one without vector cores" : "one without cube cores");
+}
+
+void CrossCoreFlags::SetIntraBlock(Core& core, int id, std::vector<CoreSlot*>& woken) {
+  CheckMix("set_intra_block", "");
+  const uint32_t task = SlotOf(core).task;
+  if (core.type == CoreType::kVector) {
+    const int of_core = static_cast<int>(core.sub_block_id) * 16;
+    return MakeVisible(task - 1 - core.sub_block_id, id + of_core, woken);
+  }
+  const int number = id - kIntraBlockFlag;
+  MakeVisible(task + 1 + static_cast<uint32_t>(number / 16), kIntraBlockFlag + number % 16, woken);
 }
 
 void CrossCoreFlags::Arrive(Core& core, FlagScope scope, int id) {
@@ -93,6 +111,21 @@ bool CrossCoreFlags::TryTake(Core& core, int id) {
   if (visible == 0) return false;
   --visible;
   return true;
+}
+
+std::string CrossCoreFlags::DescribeMissing(uint32_t task, int id) const {
+  constexpr int kGroup = static_cast<int>(FlagScope::kBlockGroup);
+  if (id >= kCrossCoreFlagIds || tasks_.empty()) return "";
+  const uint32_t all = arrived_[static_cast<int>(shape_.TypeOf(task))][id];
+  if (all != 0) {
+    return ", which " + std::to_string(all) + " of " +
+           std::to_string(shape_.Count(shape_.TypeOf(task))) + " cores have set";
+  }
+  if (!shape_.is_mix() || shape_.TypeOf(task) != CoreType::kCube) return "";
+  const bool set0 = tasks_[task + 1].arrivals[kGroup][id] != 0;
+  const bool set1 = tasks_[task + 2].arrivals[kGroup][id] != 0;
+  if (set0 == set1) return "";
+  return std::string(", which vector core ") + (set0 ? "1" : "0") + " has not set";
 }
 
 void CrossCoreFlags::Await(Core& core, int id) {

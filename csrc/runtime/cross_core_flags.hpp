@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "runtime/core_slot.hpp"
@@ -54,9 +55,13 @@ class CrossCoreFlags {
   /// core waits for id from now on.
   void Await(Core& core, int id);
 
+  /// Who has to set flag id of task, as far as sets of it tell: ", which vector core 1 has not
+  /// set".
+  std::string DescribeMissing(uint32_t task, int id) const;
+
  private:
   struct TaskFlags {
-    uint8_t visible[kCrossCoreFlagIds] = {};
+    uint8_t visible[kFlagIdsOfCore] = {};
     uint8_t arrivals[3][kCrossCoreFlagIds] = {};  // sets that await those of other cores, by scope
     CoreSlot* waiter = nullptr;                   // the core itself while it waits
   };
@@ -66,6 +71,8 @@ class CrossCoreFlags {
   void MakeVisible(uint32_t task, int id, std::vector<CoreSlot*>& woken);
   void SetAllBlocks(Core& core, int id, std::vector<CoreSlot*>& woken);
   void SetVectorPair(Core& core, FlagScope scope, int id, std::vector<CoreSlot*>& woken);
+  void SetIntraBlock(Core& core, int id, std::vector<CoreSlot*>& woken);
+  void CheckMix(const char* op, const char* mode) const;
 
   LaunchShape shape_;
   std::vector<TaskFlags> tasks_;  // empty until the first use in a launch

@@ -184,6 +184,24 @@ std::byte* LaunchScheduler::VectorBuffer(Core& core, uint32_t index) {
   return slot == nullptr ? nullptr : slot->core.scratchpad[static_cast<int>(Space::kUb)];
 }
 
+std::byte* LaunchScheduler::CubeBuffer(Core& core) {
+  if (!shape_.is_mix()) return nullptr;
+  const uint32_t task = SlotOf(core).task / cores_per_block_ * cores_per_block_;
+  const CoreSlot* slot = slot_of_task_[task];  // starts before the vector cores of its block
+  return slot == nullptr ? nullptr : slot->core.scratchpad[static_cast<int>(Space::kL1)];
+}
+
+uint32_t LaunchScheduler::CoreId(Core& core) {
+  CoreSlot& slot = SlotOf(core);
+  if (slot.core_id != CoreSlot::kNoCoreId) return slot.core_id;
+  std::vector<bool>& taken = core_ids_[static_cast<int>(core.type)];
+  const auto free = std::find(taken.begin(), taken.end(), false);
+  slot.core_id = static_cast<uint32_t>(free - taken.begin());
+  if (free == taken.end()) taken.push_back(true);
+  taken[slot.core_id] = true;
+  return slot.core_id;
+}
+
 void LaunchScheduler::GiveReserved() {
   for (size_t task = next_task_; task < slot_of_task_.size(); ++task) {
     if (CoreSlot* slot = std::exchange(slot_of_task_[task], nullptr)) cores_.Give(slot);
@@ -225,7 +243,12 @@ void LaunchScheduler::EndTask(CoreSlot& slot) {
   if (core.instruction != 0) {
     std::memset(core.flags, 0, sizeof(core.flags));
     core.instruction = 0;
+    core.control = core.flag_base = core.quant_word = core.quant_table = 0;
     slot.polled_at = 0;
+    if (slot.core_id != CoreSlot::kNoCoreId) [[unlikely]] {
+      core_ids_[static_cast<int>(core.type)][slot.core_id] = false;
+      slot.core_id = CoreSlot::kNoCoreId;
+    }
   }
   // No instruction need have run for these.
   std::memset(core.next_event_id, 0, sizeof(core.next_event_id));

@@ -39,6 +39,8 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   void Poll(Core& core) override;
   GlobalMemory FindGlobalMemory(const char* op, const void* address) override;
   std::byte* VectorBuffer(Core& core, uint32_t index) override;
+  std::byte* CubeBuffer(Core& core) override;
+  uint32_t CoreId(Core& core) override;
 
  private:
   static constexpr int kSyncGroups = 3;
@@ -130,6 +132,7 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   uint32_t next_index_ = 0;  // of next_task_ in its block
   uint32_t live_[2] = {};    // tasks that have started and not ended
   uint32_t ended_[2] = {};
+  std::vector<bool> core_ids_[2];  // those that CoreId has given to cores that run
   bool stopped_ = false;
   Status result_;
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "npu/error.hpp"
+#include "runtime/device.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/launch_aborted.hpp"
 #include "runtime/launch_scheduler.hpp"
@@ -21,6 +22,7 @@ namespace {
 constexpr uint32_t kMaxAborts = 1000;  // a kernel that swallows so many is left where it stands
 constexpr size_t kDescribedCores = 4;  // cores that a report names
 constexpr uint64_t kPollsPerOsYield = 64;
+constexpr size_t kLongMessage = 600;
 
 std::terminate_handler outer_terminate_handler = nullptr;
 
@@ -99,14 +101,22 @@ void LaunchScheduler::CheckSpin(CoreSlot& slot) {
   }
   const int timeout = GetEnvironment().spin_timeout_ms;
   if (now - progress_time_ < std::chrono::milliseconds(timeout)) {
-    // What is polled may be in the hands of another thread.
+    // What is polled may be in the hands of another thread, or of work that nobody runs yet.
     if (++fruitless_polls_ % kPollsPerOsYield == 0) std::this_thread::yield();
+    if (fruitless_polls_ == kPollsPerOsYield) {
+      for (npuStream_t stream : Registry::Get().BusyStreams(CurrentDevice())) stream->HandOver();
+    }
     return;
   }
   std::string message =
       std::string(Where(slot.core).c_str()) + ": " + slot.polls +
       ": expected the memory that it polls to change, got no progress of any core in " +
       std::to_string(timeout) + " ms";
+  for (const CoreSlot* other = polling_.front(); other != nullptr; other = other->next) {
+    message +=
+        "; " + std::string(Where(other->core).c_str()) + " polls, too (" + other->polls + ")";
+    if (message.size() > kLongMessage) break;
+  }
   if (!blocked_.empty()) message += "; " + DescribeWaits();
   Stop(NPU_ERROR_DEADLOCK, std::move(message));
   CheckStopped(slot);
@@ -151,7 +161,10 @@ std::string LaunchScheduler::Describe(const CoreSlot& slot) const {
     text << "at SYNCALL of " << GroupName(group) << " (" << barriers_[slot.wait_id].arrived
          << " of " << GroupSize(group) << " arrived)";
   } else {
-    text << "for cross-core flag " << slot.wait_id;
+    const bool intra = slot.wait_id >= kIntraBlockFlag;
+    text << "for " << (intra ? "intra-block flag " : "cross-core flag ")
+         << (intra ? slot.wait_id - kIntraBlockFlag : slot.wait_id)
+         << flags_.DescribeMissing(slot.task, slot.wait_id);
   }
   text << " at instruction " << slot.core.instruction;
   return text.str();

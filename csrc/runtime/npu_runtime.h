@@ -68,6 +68,9 @@ NPU_API npuError_t npuGetDevice(int* device);
 NPU_API npuError_t npuGetSocName(const char** name);
 /** Cores of the emulated system on chip. */
 NPU_API npuError_t npuGetCoreCount(int* cube_cores, int* vector_cores);
+/** Address, and bytes there, that kernels are told as the one of the flags between cores; nothing
+ * is stored there. */
+NPU_API npuError_t npuGetCrossCoreAddress(uint64_t* address, uint32_t* bytes);
 /** Waits for all streams of the current device. */
 NPU_API npuError_t npuDeviceSynchronize(void);
 

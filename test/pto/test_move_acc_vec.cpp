@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "elements.hpp"
+#include "on_mixed.hpp"
 #include "plain_tile.hpp"
 
 namespace {
@@ -13,45 +14,12 @@ using test::Acc;
 using test::AsA5;
 using test::At;
 using test::BitsOf;
-using test::Body;
 using test::ExpectContains;
 using test::Fill;
 using test::MatNd;
+using test::MixedFault;
+using test::OnMixed;
 using test::VecTile;
-
-struct Bodies {
-  Body cube, vector;
-};
-
-/// Runs cube on the cube core and vector on both vector cores of each block.
-npuError_t RunMixed(const Bodies& bodies, uint32_t blocks = 1) {
-  static const npuKernelPass kCube = {
-      [](const void* args) { (*static_cast<const Bodies* const*>(args))->cube(); }, sizeof(Bodies*),
-      npu::kCoreLayout};
-  static const npuKernelPass kVector = {
-      [](const void* args) { (*static_cast<const Bodies* const*>(args))->vector(); },
-      sizeof(Bodies*), npu::kCoreLayout};
-  static const npuKernel kKernel = {"mixed", &kVector, &kCube};
-  const Bodies* pointer = &bodies;
-  npuLaunchConfig config = {};
-  config.kernel = &kKernel;
-  config.block_dim = blocks;
-  config.args = &pointer;
-  config.args_bytes = sizeof(pointer);
-  return test::RunToEnd(config);
-}
-
-void OnMixed(const Body& cube, const Body& vector, uint32_t blocks = 1) {
-  ASSERT_EQ(RunMixed({cube, vector}, blocks), NPU_SUCCESS) << npuGetLastErrorMessage();
-}
-
-std::string MixedFault(const Body& cube, const Body& vector = [] {}) {
-  const npuError_t error = RunMixed({cube, vector});
-  const std::string sentence = error == NPU_SUCCESS ? "" : npuGetLastErrorMessage();
-  EXPECT_EQ(error, NPU_ERROR_KERNEL_FAULT) << sentence;
-  EXPECT_EQ(RunMixed({[] {}, [] {}}, 3), NPU_SUCCESS);
-  return sentence;
-}
 
 /// Sets flag id between the cube core and the vector cores of the block.
 void Tell(pipe_t pipe, int id) { ffts_cross_core_sync(pipe, 1 | 2 << 4 | id << 8); }

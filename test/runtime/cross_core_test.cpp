@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstring>
+#include <thread>
 #include <vector>
 
 #include "runtime_test.hpp"
@@ -63,6 +66,36 @@ TEST_F(CrossCore, SyncAllHolds24And48VectorBlocksTogether) {
   }
 }
 
+// Each thread has a stream, whose launches it runs.
+TEST_F(CrossCore, RandomWorkHasTheSameBitsInAnyNumberOfThreads) {
+  constexpr uint32_t kBlocks = 8, kLaunches = 1000;
+  const auto run = [](npuStream_t stream) {
+    std::vector<float> numbers(3 * kBlocks + 1);
+    float* const total = numbers.data() + 3 * kBlocks;
+    EXPECT_OK(Launch(stream, npu_kernel_random_work, kBlocks, numbers.data(), total, 10u));
+    EXPECT_OK(npuStreamSynchronize(stream));
+    return numbers;
+  };
+  const std::vector<float> expected = run(stream_);
+  EXPECT_GT(expected.back(), 1.0f);
+  for (const uint32_t threads : {1u, 2u, 8u}) {
+    std::atomic<uint32_t> differing{0};
+    std::vector<std::thread> running;
+    for (uint32_t i = 0; i < threads; ++i) {
+      running.emplace_back([&] {
+        OwnStream stream;
+        for (uint32_t launch = 0; launch < kLaunches / threads; ++launch) {
+          const std::vector<float> got = run(stream);
+          if (std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)) != 0)
+            ++differing;
+        }
+      });
+    }
+    for (std::thread& thread : running) thread.join();
+    EXPECT_EQ(differing, 0u) << threads;
+  }
+}
+
 TEST_F(CrossCore, SyncAllOfMoreBlocksThanCoresIsAFault) {
   ASSERT_OK(Launch(stream_, npu_kernel_sync_vector, 49, cells_.data(), &errors_, 1u));
   EXPECT_ERROR(npuStreamSynchronize(stream_), NPU_ERROR_KERNEL_FAULT,
@@ -109,9 +142,10 @@ TEST_F(CrossCore, CallsThatTheKernelHasNoCoresForAreFaults) {
   EXPECT_ERROR(npuStreamSynchronize(stream_), NPU_ERROR_KERNEL_FAULT,
                "ffts_cross_core_sync: expected a kernel with cube and vector cores (mode 2), got "
                "one without cube cores");
-  ASSERT_OK(Launch(stream_, npu_kernel_sync_cubes_without_cube, 1));
+  ASSERT_OK(Launch(stream_, npu_kernel_sync_mix_without_cube, 1));
   EXPECT_ERROR(npuStreamSynchronize(stream_), NPU_ERROR_KERNEL_FAULT,
-               "SYNCALL of the cube cores: expected a core of that kind, got a vector core");
+               "SYNCALL of all cores: expected a kernel with cube and vector cores, got one without "
+               "cube cores");
   ASSERT_OK(Launch(stream_, npu_kernel_cube_asks_for_vector_pair, 1));
   EXPECT_ERROR(npuStreamSynchronize(stream_), NPU_ERROR_KERNEL_FAULT,
                "expected a vector core (mode 1), got a cube core");

@@ -43,6 +43,10 @@ inline constexpr size_t kTileAlignment = 32;
 /// ffts_cross_core_sync.
 inline constexpr int kEventIds = 8;
 inline constexpr int kCrossCoreFlagIds = 16;
+/// Flags of set_intra_block: ids 0 to 15 stand for vector core 0, 16 to 31 for vector core 1. They
+/// follow the cross-core flags of a core. Source: PTO ISA, TSync_Custom.
+inline constexpr int kIntraBlockFlag = kCrossCoreFlagIds;
+inline constexpr int kFlagIdsOfCore = kIntraBlockFlag + 2 * 16;
 
 /// Capacities: PTO ISA, include/pto/common/buffer_limits.hpp. Core counts: CANN platform
 /// configuration of the SoC. Memory: the vendor's data sheets of Atlas products (910B: 64 GB,

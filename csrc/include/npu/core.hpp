@@ -12,13 +12,6 @@ namespace npu {
 class InstructionObserver;
 struct Core;
 
-/// Who takes part in a SYNCALL.
-enum class SyncGroup : uint8_t { kVectorCores, kCubeCores, kAllCores };
-
-/// Set of cores that a cross-core flag reaches; the values are the mode field of
-/// ffts_cross_core_sync.
-enum class FlagScope : uint8_t { kAllBlocks = 0, kVectorSubBlocks = 1, kBlockGroup = 2 };
-
 /// Bytes of global memory from begin up to end: memory that the runtime or the launch knows, or a
 /// gap between such, of which nothing is known.
 struct GlobalMemory {
@@ -32,9 +25,10 @@ inline constexpr int kMemoriesAtHand = 4;
 /// another core or throw.
 class CoreScheduler {
  public:
-  /// Sets cross-core flag id for the cores in scope.
+  /// Sets cross-core flag id for the cores in scope; of kIntraBlock id is from kIntraBlockFlag on.
   virtual void SetCrossCoreFlag(Core& core, FlagScope scope, int id) = 0;
-  /// Returns once cross-core flag id of this core is set, and takes one count off it.
+  /// Returns once flag id (0 to kFlagIdsOfCore - 1) of this core is set, and takes one count off
+  /// it.
   virtual void WaitCrossCoreFlag(Core& core, int id) = 0;
   /// Returns once every core of group has arrived.
   virtual void SyncAll(Core& core, SyncGroup group) = 0;
@@ -48,6 +42,10 @@ class CoreScheduler {
   /// UB of vector core index of the block of core; null if that core has ended, or the kernel has
   /// no vector cores.
   virtual std::byte* VectorBuffer(Core& core, uint32_t index) = 0;
+  /// L1 of the cube core of the block of core; null as above.
+  virtual std::byte* CubeBuffer(Core& core) = 0;
+  /// A number that no other core of the kind of core has while this one runs, below their number.
+  virtual uint32_t CoreId(Core& core) = 0;
 
  protected:
   ~CoreScheduler() = default;
@@ -78,6 +76,10 @@ struct Core {
   GlobalMemory memories[kMemoriesAtHand] = {};    // what transfers of this launch found last
   uint8_t next_memory = 0;                        // the one to replace
   Tf32 tf32 = Tf32::kOff;                         // of float products
+  uint64_t control = 0;                           // of set_ctrl
+  uint64_t flag_base = 0;                         // of set_ffts_base_addr
+  uint64_t quant_word = 0;                        // of SET_QUANT_SCALAR
+  uint64_t quant_table = 0;                       // of SET_QUANT_VECTOR: bytes from the start of FB
   uint64_t unknown_transfers = 0;                 // whose global memory nobody knows
 };
 

@@ -18,6 +18,20 @@ inline const char* PipeName(Pipe pipe) {
   return kNames[static_cast<int>(pipe)];
 }
 
+/// Who takes part in a SYNCALL.
+enum class SyncGroup : uint8_t { kVectorCores, kCubeCores, kAllCores };
+
+/// A place where cores meet: a SYNCALL of group, or, with a counter, of as many cores as it counts.
+struct SyncPoint {
+  SyncGroup group;
+  const void* counter;  // in global memory, or nullptr
+  uint32_t cores;
+};
+
+/// Set of cores that a cross-core flag reaches; the first three are the mode field of
+/// ffts_cross_core_sync. kIntraBlock: from the cube core to one vector core of the block or back.
+enum class FlagScope : uint8_t { kAllBlocks, kVectorSubBlocks, kBlockGroup, kIntraBlock };
+
 /// Bytes that an instruction touches: rows of row_bytes, the first at begin, pitch_bytes apart.
 struct Access {
   Space space;

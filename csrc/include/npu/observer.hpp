@@ -32,6 +32,14 @@ class InstructionObserver {
   virtual void OnBarrier(const Core& core, Pipe pipe, const void* call_site) = 0;
   virtual void OnKernelEnd(const Core& core) = 0;
   virtual void OnPlacement(const Core&, const Placement&) {}
+  /// core sets flag id (of kIntraBlock from kIntraBlockFlag on) for the cores in scope, once pipe
+  /// has ended its earlier instructions.
+  virtual void OnSetCrossCoreFlag(const Core&, Pipe, FlagScope, int, const void*) {}
+  /// A wait of core for flag id has ended; pipe is held until then.
+  virtual void OnWaitCrossCoreFlag(const Core&, Pipe, int, const void*) {}
+  /// core arrives at a point; all that arrived leave it.
+  virtual void OnArrive(const Core&, const SyncPoint&, const void*) {}
+  virtual void OnLeave(const Core&, const SyncPoint&, const void*) {}
 };
 
 }  // namespace npu

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "pto/sync.hpp"
+#include "pto/cross_core.hpp"
 #include "pto/types.hpp"
 
 namespace pto {
@@ -167,16 +167,46 @@ constexpr pipe_t PipeOf(Op op) {
   return op < Op::OP_COUNT ? PIPE_V : PIPE_ALL;
 }
 
+namespace detail {
+
+/// Sets flag id for the other side of the block: on A5 a flag within the block, of the cube core
+/// for both vector cores.
+[[gnu::always_inline]] inline void RecordBetweenCores(pipe_t pipe, int id) {
+  const npu::Core& core = npu::RunningCore("Event");
+  if (core.arch->generation == npu::Generation::kA3) {
+    return ffts_cross_core_sync(pipe, getFFTSMsg(2, static_cast<uint16_t>(id)));
+  }
+  set_intra_block(pipe, id);
+  if (core.type == npu::CoreType::kCube) set_intra_block(pipe, id + 16);
+}
+
+[[gnu::always_inline]] inline void WaitBetweenCores(pipe_t pipe, int id) {
+  const npu::Core& core = npu::RunningCore("Event");
+  if (core.arch->generation == npu::Generation::kA3) return wait_flag_dev(pipe, id);
+  wait_intra_block(pipe, id);
+}
+
+}  // namespace detail
+
 /// An order between an operation and a later one: assigning the RecordEvent of the first sets a
 /// flag from its pipe to the pipe of the second; Wait(), which the second calls when it is passed
 /// the event, waits for that flag. Operations of one pipe are parted by a barrier instead.
 ///   kAutoToken  takes the next of the 8 event ids of the pair of pipes, in turn; else kId
+/// From TMOV_A2V to an operation of the pipe V, and from TMOV_V2M or TEXTRACT_V2M to one of MTE1,
+/// it stands between the cube core and the vector cores of the block: Record<id>() sets cross-core
+/// flag id there, Wait<id>() waits for it.
 /// Source: PTO ISA, Event.
 template <Op kSrc, Op kDst, bool kAutoToken = true, event_t kId = EVENT_ID0>
 class Event {
  public:
   static constexpr pipe_t SrcPipe = PipeOf(kSrc);
   static constexpr pipe_t DstPipe = PipeOf(kDst);
+
+  static constexpr bool IsCrossCore =
+      (kSrc == Op::TMOV_A2V && DstPipe == PIPE_V) ||
+      ((kSrc == Op::TMOV_V2M || kSrc == Op::TEXTRACT_V2M) && DstPipe == PIPE_MTE1);
+  static_assert(!IsCrossCore || !kAutoToken,
+                "Event: expected AutoToken false for an event between cores");
 
   Event() = default;
   Event(RecordEvent) { Record(); }  // NOLINT(google-explicit-constructor)
@@ -185,16 +215,38 @@ class Event {
     return *this;
   }
 
-  Event& Record() {
-    if constexpr (SrcPipe != DstPipe) {
+  /// The address of set_ffts_base_addr, for events between cores.
+  Event& InitAddr(uint64_t address) {
+    static_assert(IsCrossCore, "InitAddr: expected an event between cores");
+    set_ffts_base_addr(address);
+    return *this;
+  }
+
+  template <uint8_t kCrossCoreId = 0xff>
+  [[gnu::always_inline]] inline Event& Record() {
+    if constexpr (IsCrossCore) {
+      static_assert(kCrossCoreId != 0xff,
+                    "Record: expected Record<id>() of an event between cores");
+      detail::RecordBetweenCores(SrcPipe, kCrossCoreId);
+      npu::KeepCallSite();
+    } else if constexpr (SrcPipe != DstPipe) {
       id_ = kAutoToken ? NextId() : kId;
       set_flag(SrcPipe, DstPipe, id_);
     }
     return *this;
   }
+  template <uint8_t kCrossCoreId = 0xff>
+  [[gnu::always_inline]] inline Event& Init() {
+    return Record<kCrossCoreId>();
+  }
 
-  Event& Wait() {
-    if constexpr (SrcPipe == DstPipe) {
+  template <uint8_t kCrossCoreId = 0xff>
+  [[gnu::always_inline]] inline Event& Wait() {
+    if constexpr (IsCrossCore) {
+      static_assert(kCrossCoreId != 0xff, "Wait: expected Wait<id>() of an event between cores");
+      detail::WaitBetweenCores(DstPipe, kCrossCoreId);
+      npu::KeepCallSite();
+    } else if constexpr (SrcPipe == DstPipe) {
       pipe_barrier(SrcPipe);
     } else {
       wait_flag(SrcPipe, DstPipe, id_);

@@ -96,52 +96,6 @@ NPU_ONE_BODY(void PipeBarrier(pipe_t pipe)) {
   npu::KeepCallSite();
 }
 
-/// Sets a cross-core flag once pipe has ended its earlier instructions.
-///   message  1 | mode << 4 | id << 8; mode 0: all cores of this kind, 1: vector cores of the
-///   block,
-///            2: between the cube core and the vector cores of the block
-/// Source: PTO ISA, ffts_cross_core_sync.
-NPU_ONE_BODY(void ffts_cross_core_sync(pipe_t pipe, uint64_t message)) {
-  constexpr const char* kOp = "ffts_cross_core_sync";
-  npu::Core& core = npu::RunningCore(kOp);
-  npu::CountInstruction(core);
-  const auto mode = static_cast<unsigned>(message >> 4 & 3);
-  const int id = static_cast<int>(message >> 8 & 0xf);
-  if (static_cast<unsigned>(pipe) > PIPE_ALL || mode > 2) {
-    npu::RaiseFault(kOp, "a pipe from PIPE_S (0) to PIPE_ALL (7) and a mode from 0 to 2",
-                    "pipe " + npu::TextOf(pipe) + ", mode " + npu::TextOf(mode));
-  }
-  core.scheduler->SetCrossCoreFlag(core, static_cast<npu::FlagScope>(mode), id);
-}
-
-/// Waits for cross-core flag id (0 to 15). Other cores run meanwhile.
-NPU_ONE_BODY(void wait_flag_dev(int64_t id)) {
-  npu::Core& core = npu::RunningCore("wait_flag_dev");
-  npu::CountInstruction(core);
-  if (id < 0 || id >= npu::kCrossCoreFlagIds) {
-    npu::RaiseFault("wait_flag_dev", "a flag id from 0 to 15", npu::TextOf(id));
-  }
-  core.scheduler->WaitCrossCoreFlag(core, static_cast<int>(id));
-}
-
-/// Where the flags of the chip lie; the emulated ones need no address.
-inline void set_ffts_base_addr(uint64_t) {}
-
-/// Cache maintenance of the scalar pipe. A kernel that polls memory calls it, so other cores run
-/// meanwhile.
-template <class... Options>
-inline void dcci(const volatile void*, Options...) {
-  npu::Core& core = npu::RunningCore("dcci");
-  npu::CountInstruction(core);
-  core.scheduler->Yield(core, "dcci");
-}
-
-/// Masks of vector instructions of the chip; tile instructions take their extent from the valid
-/// region.
-inline void set_mask_norm() {}
-inline void set_mask_count() {}
-inline void set_vector_mask(uint64_t, uint64_t) {}
-
 inline int64_t get_block_idx() { return npu::RunningCore("get_block_idx").block_idx; }
 inline int64_t get_block_num() { return npu::RunningCore("get_block_num").block_num; }
 inline int64_t get_subblockid() { return npu::RunningCore("get_subblockid").sub_block_id; }
@@ -174,15 +128,6 @@ template <pipe_t kSource, pipe_t kDestination>
 [[gnu::always_inline]] inline void PtoSetWaitFlag() {
   set_flag(kSource, kDestination, EVENT_ID0);
   wait_flag(kSource, kDestination, EVENT_ID0);
-}
-
-/// Waits until every core of kCores in the launch has arrived. Does not flush caches. Source: PTO
-/// ISA, SYNCALL.
-template <SyncCoreType kCores = SyncCoreType::AIVOnly>
-inline void SYNCALL() {
-  npu::Core& core = npu::RunningCore("SYNCALL");
-  npu::CountInstruction(core);
-  core.scheduler->SyncAll(core, static_cast<npu::SyncGroup>(kCores));
 }
 
 }  // namespace pto

@@ -126,6 +126,7 @@ enum class Coalesce : uint8_t { Row, Elem };
 enum class HistByte : uint8_t { BYTE_0, BYTE_1, BYTE_2, BYTE_3 };
 enum class QuantType : uint8_t { MXFP8, MXFP4_E2M1, INT8_SYM, INT8_ASYM };
 
+enum class SyncAllMode : uint8_t { Hard, Soft };
 enum class SyncCoreType : uint8_t { AIVOnly, AICOnly, Mix };
 
 /// What an instruction returns, for Event objects to record.

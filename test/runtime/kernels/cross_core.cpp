@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of one cube core and two vector cores per block.
-#include "pto/sync.hpp"
+#include "npu/error.hpp"
+#include "pto/cross_core.hpp"
+#include "pto/syncall.hpp"
 
 namespace {
 
@@ -64,6 +66,26 @@ extern "C" __global__ AICORE void sync_mix(__gm__ uint32_t* cells, __gm__ uint32
       if (cells[core] != round) ++*errors;
     }
     pto::SYNCALL<pto::SyncCoreType::Mix>();
+  }
+}
+
+// Each core of a block adds to what the others computed, in steps whose number nobody can foresee;
+// the bits of total depend on the order in which all cores add to it.
+extern "C" __global__ AICORE void random_work(__gm__ float* cells, __gm__ float* total,
+                                              uint32_t rounds) {
+  __gm__ float* mine = cells + 3 * block_idx;
+  const auto core = static_cast<uint32_t>(kIsCube ? 0 : 1 + get_subblockid());
+  uint32_t state = 3 * block_idx + core + 1;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    if (!kIsCube) wait_flag_dev(1);
+    float value = kIsCube ? mine[1] + mine[2] + 1.0f : mine[0];
+    state = state * 1664525u + 1013904223u;
+    for (uint32_t step = state >> 24; step > 0; --step) value = value * 0.999f + 0.37f;
+    mine[core] = value;
+    *total = *total * 1.0001f + value;
+    SetFlag(kBlockGroup, kIsCube ? 1 : 2);
+    if (kIsCube) wait_flag_dev(2);
+    if (round % 5 == 4) pto::SYNCALL<pto::SyncCoreType::Mix>();
   }
 }
 

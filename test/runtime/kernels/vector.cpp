@@ -8,7 +8,8 @@
 
 #include "pto/event.hpp"
 #include "pto/instr/assign.hpp"
-#include "pto/sync.hpp"
+#include "pto/intrinsics.hpp"
+#include "pto/syncall.hpp"
 
 namespace {
 
@@ -77,8 +78,8 @@ extern "C" __global__ AICORE void cube_flag_without_cube() {
   ffts_cross_core_sync(PIPE_MTE3, 1 | 2 << 4);
 }
 
-extern "C" __global__ AICORE void sync_cubes_without_cube() {
-  pto::SYNCALL<pto::SyncCoreType::AICOnly>();
+extern "C" __global__ AICORE void sync_mix_without_cube() {
+  pto::SYNCALL<pto::SyncCoreType::Mix>();
 }
 
 // Block 0 polls what the last block writes.

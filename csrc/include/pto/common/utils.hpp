@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// A path that kernels include.
+#pragma once
+
+#include "pto/constants.hpp"
+#include "pto/intrinsics.hpp"
+#include "pto/traits.hpp"

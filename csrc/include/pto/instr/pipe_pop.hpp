@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "pto/instr/load.hpp"
+#include "pto/instr/pipe_push.hpp"
+
+/// How a tile gets out of a slot of a pipe, and words of control through it.
+namespace pto::detail {
+
+/// tile at address on this core.
+template <class TileT>
+[[gnu::always_inline]] inline void PopInPlace(TileT& tile, int64_t address) {
+  PlaceTile("TPOP", tile, static_cast<uint64_t>(address), TileFacts(tile).Bytes());
+}
+
+/// The part of a vector core, or the whole for the cube core, from a slot of global memory.
+template <TileSplitAxis kSplit, class TileT>
+[[gnu::always_inline]] inline void PopFromGlobal(TileT& tile, char* slot, int64_t address,
+                                                 int64_t sub_block) {
+  using T = typename TileT::DType;
+  const int rows = tile.GetValidRow(), cols = tile.GetValidCol();
+  constexpr TileSplitAxis kPart = TileT::Loc == TileType::Vec ? kSplit : TILE_NO_SPLIT;
+  const SlotPart part = PartOf(kPart, sub_block, rows, cols);
+  auto global =
+      SlotAt<T>(slot + part.offset * static_cast<int64_t>(sizeof(T)), rows, cols, part.row_stride);
+  PopInPlace(tile, address);
+  Load(tile, global);
+  npu::KeepCallSite();
+}
+
+NPU_ONE_BODY(void CheckWord(const char* op, const void* word)) {
+  if (word == nullptr) npu::RaiseFault(op, "a pipe with slots in global memory", "NULL");
+}
+
+/// The first element of tile as the word of a slot.
+template <class TileT>
+inline void PushWord(uint32_t* word, const TileT& tile) {
+  npu::CountInstruction(npu::RunningCore("TPUSH"));
+  CheckTile(*npu::current_core, "TPUSH", "the tile", tile);
+  CheckWord("TPUSH", word);
+  *word = static_cast<uint32_t>(*tile.data());
+}
+
+inline bool PopWord(const uint32_t* word) {
+  npu::CountInstruction(npu::RunningCore("TPOP"));
+  CheckWord("TPOP", word);
+  return *word == 1;
+}
+
+}  // namespace pto::detail
