@@ -344,4 +344,29 @@ TEST(Tprefetch, LeavesItsTileAndKeepsWithinTheAllocation) {
   EXPECT_EQ(npuFree(memory), NPU_SUCCESS);
 }
 
+TEST(TprefetchAsync, HasEventsOfLinesAlone) {
+  std::vector<float> global(64, 3.0f);
+  uint8_t workspace[64];
+  OnCore([&] {
+    using Line = GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>>;
+    Line line(global.data());
+    PackedTable<float, 4, 16> lines(global.data());
+    PrefetchAsyncContext context(workspace), homeless;
+    const comm::AsyncEvent first = TPREFETCH_ASYNC(line, context);
+    EXPECT_TRUE(first.valid());
+    EXPECT_TRUE(first.Wait(context.GetSession()));
+    EXPECT_FALSE(TPREFETCH_ASYNC(lines, context).valid());
+    EXPECT_FALSE(TPREFETCH_ASYNC(line, homeless).valid());
+    EXPECT_FALSE(homeless.GetSession().valid);
+
+    comm::AsyncSession shared;
+    PrefetchAsyncContext sharing(nullptr, &shared);
+    TASSIGN(sharing.scratchTile, 256);
+    EXPECT_TRUE(comm::BuildAsyncSession(sharing.scratchTile, workspace, shared));
+    EXPECT_TRUE(TPREFETCH_ASYNC(line, sharing).valid());
+    EXPECT_TRUE(TPREFETCH_ASYNC(line, sharing).Test(shared));
+    EXPECT_EQ(shared.posts, 2u);
+  });
+}
+
 }  // namespace

@@ -26,6 +26,7 @@
 #define GM_ADDR __gm__ uint8_t*
 #define PTO_INTERNAL AICORE inline
 #define PTO_INST AICORE inline
+#define PTO_INLINE inline
 
 /// Pipes of a core, for set_flag, wait_flag and pipe_barrier.
 enum pipe_t {
