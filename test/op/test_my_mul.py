@@ -4,6 +4,7 @@
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import torch
 from torch.testing import assert_close
@@ -24,6 +25,13 @@ class MyMulTest(contract.ElementwiseContract, unittest.TestCase):
 
     def expected(self, x, y):
         return x * y
+
+    def test_finding_the_overload_prints_no_tensor(self) -> None:
+        x = torch.ones(3, device="npu")
+        with mock.patch.object(torch.Tensor, "__repr__", return_value="x") as printed:
+            torch.ops.npu.my_mul(x, x)
+            torch.ops.npu.my_mul(x, 2)
+        printed.assert_not_called()
 
 
 class MyMulByNumberTest(contract.ElementwiseContract, unittest.TestCase):
