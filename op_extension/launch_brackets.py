@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rewrites launches in brackets, which only the chip's compiler reads, to calls that any C++ compiler reads.
 
-``kernel<T...><<<blocks, l2, stream>>>(arguments);`` becomes a call of ``npu::LaunchBody`` with a lambda that calls the
+So with ``asm volatile("MOV %0, SYS_CNT\\n" : "+l"(x))``, the time, and the same of ``PC``. ``kernel<T...><<<blocks, l2, stream>>>(arguments);`` becomes a call of ``npu::LaunchBody`` with a lambda that calls the
 kernel. All other text stays, and so do line numbers.
 """
 
@@ -24,24 +24,35 @@ _LITERAL = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
+# Reads of the chip's registers in its assembly language.
+_REGISTER_READ = re.compile(
+    r"""
+    \b(?:asm|__asm__)\s+(?:volatile|__volatile__)\s*
+    \(\s*"MOV\ %0,\ (?P<register>SYS_CNT|PC)\\n"\s*:\s*"\+l"\s*\(\s*(?P<variable>\w+)\s*\)\s*\)
+    """,
+    re.VERBOSE,
+)
+_REGISTER_VALUES = {"SYS_CNT": "get_sys_cnt()", "PC": "0"}
+
 
 class LaunchSyntaxError(ValueError):
     """A launch in brackets that does not end."""
 
 
 def rewrite(source: str, name: str = "<source>") -> str:
-    """The text of ``source`` with its launches rewritten.
+    """The text of ``source`` with its launches, and its reads of the chip's registers, rewritten.
 
     Args:
         source: C++ text.
         name: file name for messages and for ``#line``.
 
     Returns:
-        The new text; the old one, unchanged, when it holds no launch.
+        The new text; the old one, unchanged, when it holds neither.
 
     Raises:
         LaunchSyntaxError: a launch whose brackets do not close.
     """
+    source = _REGISTER_READ.sub(_register_value, source)
     code = _without_literals(source)
     if "<<<" not in code:
         return source
@@ -70,6 +81,11 @@ def rewrite(source: str, name: str = "<source>") -> str:
         done = closing + 1
     parts.append(source[done:])
     return f'{_INCLUDE}\n#line 1 "{name}"\n' + "".join(parts)
+
+
+def _register_value(match: re.Match[str]) -> str:
+    """An assignment of what a register of the chip holds here; programs are nowhere, so the program counter is 0."""
+    return f"{match['variable']} = {_REGISTER_VALUES[match['register']]}" + "\n" * match.group().count("\n")
 
 
 def _newlines(source: str, at: int, count: int) -> str:

@@ -111,6 +111,13 @@ class LaunchBracketsTest(unittest.TestCase):
         self.assertIn('LaunchBody("run_" #NAME, 1, s, [=] { run_##NAME(x); })', rewrite(text))
         self.assertIn('LaunchBody("k", 1, s, [=] { k(x); })', rewrite(text + "void f() { k<<<1, nullptr, s>>>(x); }"))
 
+    def test_reads_the_registers_that_the_chips_assembly_names(self) -> None:
+        text = 'asm volatile("MOV %0, {}\\n" : "+l"(x));'
+        self.assertEqual(rewrite(text.format("SYS_CNT")), "x = get_sys_cnt();")
+        self.assertEqual(rewrite(text.format("PC").replace("asm volatile", "__asm__ __volatile__")), "x = 0;")
+        for other in (text.format("SPR"), 'asm("nop");'):
+            self.assertEqual(rewrite(other), other)
+
     def test_finds_launches_behind_quotes_in_characters_and_raw_strings(self) -> None:
         for before in (
             """char c = '"';""",

@@ -169,4 +169,8 @@ TEST(Tfillpad, PadsWhatARowwiseProductLeftBehindANarrowerRegion) {
   });
 }
 
+static_assert(getCustomPadBits(PadValueCustom(-1.0f)) == 0xbf800000);
+static_assert(getCustomPadBits(PadValueCustom(bfloat16_t(-1.0f))) == 0xbf80);
+static_assert(getCustomPadBits(PadValueCustom(static_cast<half>(-1.0f))) == 0xbc00);
+
 }  // namespace

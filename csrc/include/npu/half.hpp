@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 /// IEEE 754 binary16.
 #if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
@@ -17,18 +16,14 @@ struct bfloat16_t {
   uint16_t bits;
 
   bfloat16_t() = default;
-  bfloat16_t(float value) : bits(Round(value)) {}  // NOLINT(google-explicit-constructor)
-  operator float() const {                         // NOLINT(google-explicit-constructor)
-    const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-    float value;
-    std::memcpy(&value, &wide, sizeof(value));
-    return value;
+  constexpr bfloat16_t(float value) : bits(Round(value)) {}  // NOLINT(google-explicit-constructor)
+  constexpr operator float() const {                         // NOLINT(google-explicit-constructor)
+    return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16);
   }
 
  private:
-  static uint16_t Round(float value) {
-    uint32_t wide;
-    std::memcpy(&wide, &value, sizeof(wide));
+  static constexpr uint16_t Round(float value) {
+    const auto wide = __builtin_bit_cast(uint32_t, value);
     if (value != value)
       return static_cast<uint16_t>((wide >> 16) | 0x40);  // a NaN stays one: set the quiet bit
     return static_cast<uint16_t>((wide + 0x7fff + ((wide >> 16) & 1)) >> 16);

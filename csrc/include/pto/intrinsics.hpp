@@ -47,6 +47,10 @@ inline void dcci(const volatile void*, Options...) {
 /// Waits for earlier memory accesses of the scalar pipe. Emulated ones are in order.
 inline void dsb(mem_dsb_t) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
+/// Loads of instructions ahead of their use, and whether one is under way: emulated code is there.
+inline void preload(const volatile void*, int64_t) {}
+inline int64_t get_icache_prl_st() { return 0; }
+
 /// A counter of 50 MHz. A kernel that waits for it to advance polls, so other cores run meanwhile.
 inline int64_t get_sys_cnt() {
   pto::detail::LetOthersRun("get_sys_cnt");
@@ -54,7 +58,6 @@ inline int64_t get_sys_cnt() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<int64_t>(now.tv_sec) * 50000000 + now.tv_nsec / 20;
 }
-inline int64_t get_syscnt() { return get_sys_cnt(); }
 
 /// A number that no other core of its kind has while the kernel runs on this one.
 inline int64_t get_coreid() {

@@ -32,10 +32,6 @@ inline void CheckInterleaved(const npu::Core& core, const char* op, const Tiles&
   (check(tiles), ...);
 }
 
-NPU_ONE_BODY(NPU_RAISES void RaiseOdd(const char* op, size_t cols)) {
-  npu::RaiseFault(op, "an even number of valid columns", npu::TextOf(cols));
-}
-
 template <class Dst, class Src>
 [[gnu::noinline]] void Interleave(Dst& dst1, Dst& dst0, Src& src1, Src& src0) {
   static_assert(std::is_same_v<typename Dst::DType, typename Src::DType>,
@@ -52,16 +48,14 @@ template <class Dst, class Src>
     CheckSameValidShape(core, kOp, "src1", dst0, src1);
     CheckSameValidShape(core, kOp, "src0", dst0, src0);
     const auto to = LinesOf(dst0);
-    if (to.length % 2 != 0) RaiseOdd(kOp, to.length);
     CheckCovers(kOp, "src0", TileFacts(src0), to.count, to.length);
-    const size_t half_length = to.length / 2;
     for (size_t row = 0; row < to.count; ++row) {
       const auto* even = src0.data() + row * Src::Cols;
       const auto* odd = src1.data() + row * Src::Cols;
-      for (size_t i = 0; i < to.length; ++i) {
-        auto* out = (i < half_length ? dst0 : dst1).data() + row * Dst::Cols + i % half_length * 2;
-        out[0] = even[i];
-        out[1] = odd[i];
+      for (size_t col = 0; col < to.length; ++col) {
+        const auto* from = col % 2 == 0 ? even : odd;
+        dst0.data()[row * Dst::Cols + col] = from[col / 2];
+        dst1.data()[row * Dst::Cols + col] = from[to.length / 2 + col / 2];
       }
     }
   });
@@ -95,7 +89,6 @@ template <class Dst, class Src>
     CheckSameValidShape(core, kOp, "src1", dst0, src1);
     CheckSameValidShape(core, kOp, "src0", dst0, src0);
     const auto to = LinesOf(dst0);
-    if (to.length % 2 != 0) RaiseOdd(kOp, to.length);
     CheckCovers(kOp, "src0", TileFacts(src0), to.count, to.length);
     Deinterleave(dst1, dst0, src0, to.count, to.length / 2, 0);
     Deinterleave(dst1, dst0, src1, to.count, to.length / 2, to.length / 2);
@@ -127,10 +120,10 @@ template <class Dst, class Src>
 
 }  // namespace detail
 
-/// The elements of each row of src0 and src1 in turn, src0's first: the first half goes to the row
-/// of dst0, the second to that of dst1. Not in place.
+/// Each row of dst0: elements of the rows of src0 and src1 in turn, src0's first, from their start;
+/// of dst1: the same from half of their valid columns, rounded down. Not in place.
 ///   dst1, dst0, src1, src0  Vec RowMajor tiles of one dtype of 8, 16 or 32 bits and one valid
-///                           shape with an even number of columns
+///   shape
 /// A5. Pipe V. Source: PTO ISA, TINTERLEAVE.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TINTERLEAVE(Dst& dst1, Dst& dst0, Src& src1, Src& src0,
@@ -141,7 +134,8 @@ template <class Dst, class Src, class... Events>
   return {};
 }
 
-/// Each row of src0, then src1, taken apart: even elements to dst0, odd ones to dst1. Not in place.
+/// Each row of src0, then src1, taken apart: even elements to dst0, odd ones to dst1. Of an odd
+/// number of columns the last ones stay. Not in place.
 ///   dst1, dst0, src1, src0  as in TINTERLEAVE
 /// A5. Pipe V. Source: PTO ISA, TDEINTERLEAVE.
 template <class Dst, class Src, class... Events>
