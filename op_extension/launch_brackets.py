@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrites launches in brackets, which only the chip's compiler reads, to calls that any C++ compiler reads.
+r"""Rewrites what only the chip's compiler reads to what any C++ compiler reads: launches in brackets above all.
 
-So with ``asm volatile("MOV %0, SYS_CNT\\n" : "+l"(x))``, the time, and the same of ``PC``. ``kernel<T...><<<blocks, l2, stream>>>(arguments);`` becomes a call of ``npu::LaunchBody`` with a lambda that calls the
-kernel. All other text stays, and so do line numbers.
+``kernel<T...><<<blocks, l2, stream>>>(arguments);`` becomes a call of ``npu::LaunchBody`` with a lambda that calls the
+kernel, ``asm volatile("MOV %0, SYS_CNT\n" : "+l"(x));`` a read of the time. Other text stays, and so do line numbers.
 """
 
 from __future__ import annotations
