@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "on_core.hpp"
+#include "elements.hpp"
 #include "pto/instr/expand_arithmetic.hpp"
 #include "pto/instr/rearrange.hpp"
 
@@ -135,6 +135,33 @@ TEST(Expand, DividesAndTakesExpOfTheDifference) {
       const double exact = std::exp(static_cast<double>(o.full.GetValue(c)) - o.row.GetValue(c));
       EXPECT_NEAR(o.dst.GetValue(c), exact, exact * 2.5e-7);
     }
+  });
+}
+
+TEST(Expand, RoundsTheDifferenceOfHalvesBeforeItTakesExp) {
+  OnCore([] {
+    Operands<half> o;
+    const auto expect = [&](const auto& subtracted) {
+      for (int r = 0; r < kRows; ++r) {
+        for (int c = 0; c < kCols; ++c) {
+          const auto difference =
+              static_cast<half>(static_cast<float>(o.full.GetValue(r * kPitch + c)) -
+                                static_cast<float>(subtracted(r, c)));
+          const auto exact = static_cast<half>(std::exp(static_cast<double>(difference)));
+          ASSERT_LE(test::UlpsBetween(o.dst.GetValue(r * kPitch + c), exact), 1);
+        }
+      }
+    };
+    for (int r = 0; r < kRows; ++r) {
+      for (int c = 0; c < kCols; ++c) {
+        half& value = o.full.data()[r * kPitch + c];
+        value = static_cast<half>(static_cast<float>(value) / 1000);
+      }
+    }
+    TROWEXPANDEXPDIF(o.dst, o.full, o.column);
+    expect([&](int r, int) { return o.column.GetValue(r); });
+    TCOLEXPANDEXPDIF(o.dst, o.full, o.row);
+    expect([&](int, int c) { return o.row.GetValue(c); });
   });
 }
 

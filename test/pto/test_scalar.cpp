@@ -78,7 +78,7 @@ TEST(Tlrelu, ScalesWhatIsNotPositive) {
   CheckFloatBy<half>(WITH_SCALAR(TLRELU), plain);
 }
 
-TEST(Taxpy, AddsTheScaledSourceInFloat) {
+TEST(Taxpy, AddsTheScaledSourceInTheTypeOfTheDestination) {
   const auto x = Samples<half>(3'001, 6), start = Samples<half>(3'001, 7, 1);
   const auto wide_start = Samples<float>(3'001, 7, 1);
   const half scalar = static_cast<half>(0.7f);
@@ -87,8 +87,8 @@ TEST(Taxpy, AddsTheScaledSourceInFloat) {
     TAXPY(c, a, scalar);
   };
   ExpectEach(Through<half>(x, start, op), x, start, [&](half a, half b) {
-    return static_cast<half>(static_cast<float>(scalar) * static_cast<float>(a) +
-                             static_cast<float>(b));
+    const auto product = static_cast<half>(static_cast<float>(scalar) * static_cast<float>(a));
+    return static_cast<half>(static_cast<float>(product) + static_cast<float>(b));
   });
   ExpectEach(Through<float>(x, wide_start, op), x, wide_start, [&](half a, float b) {
     const volatile float product = static_cast<float>(scalar) * static_cast<float>(a);

@@ -54,6 +54,19 @@ struct MultiplyThirdAddRelu {
   }
 };
 
+/// scalar * x + y, rounded apart; the product to E.
+template <class E, class C>
+struct Axpy {
+  C scalar;
+  template <class T>
+  T operator()(T y, T x) const {
+    if constexpr (std::is_same_v<T, Float>)
+      return detail::Rounded<E>(Splat<T>(scalar) * x) + y;
+    else
+      return Splat<T>(scalar) * x + y;
+  }
+};
+
 struct SubRelu {
   template <class T>
   T operator()(T a, T b) const {

@@ -197,16 +197,6 @@ struct LeakyRelu {
   }
 };
 
-/// scalar * x + y; product and sum are rounded apart.
-template <class C>
-struct Axpy {
-  C scalar;
-  template <class T>
-  T operator()(T y, T x) const {
-    return Splat<T>(scalar) * x + y;
-  }
-};
-
 /// Op with a scalar as its second (first) operand.
 template <class Op, class C>
 struct WithSecond {

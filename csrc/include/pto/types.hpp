@@ -24,6 +24,9 @@
 #define __aicore__
 #define __global__
 #define GM_ADDR __gm__ uint8_t*
+#if defined(__x86_64__) && !defined(__clang__)
+using __fp16 = half;  // a keyword of the chip's compiler, as on aarch64
+#endif
 #define PTO_INTERNAL AICORE inline
 #define PTO_INST AICORE inline
 #define PTO_INLINE inline

@@ -7,6 +7,7 @@
 
 #include "npu/simd_math.hpp"
 #include "npu/simd_ops.hpp"
+#include "npu/simd_reduce.hpp"
 #include "pto/check.hpp"
 #include "pto/layout.hpp"
 
@@ -213,11 +214,15 @@ template <class F, class Dst, class Src0, class Src1>
   });
 }
 
-/// exp(a - b), the difference in the precision of the computation.
+/// exp(a - b) in E, in which the difference is rounded.
+template <class E>
 struct ExpOfDifference {
   template <class T>
   T operator()(T a, T b) const {
-    return npu::simd::Exp{}(a - b);
+    if constexpr (std::is_same_v<T, npu::simd::Float>)
+      return npu::simd::Exp{}(npu::simd::detail::Rounded<E>(a - b));
+    else
+      return npu::simd::Exp{}(a - b);
   }
 };
 

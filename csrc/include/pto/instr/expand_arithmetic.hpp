@@ -79,13 +79,13 @@ template <class Dst, class Src0, class Src1, class... Rest>
   return {};
 }
 
-/// dst = exp(src0 - src1).
+/// dst = exp(src0 - src1), the difference rounded to the element type.
 template <class Dst, class Src0, class Src1, class... Rest>
 [[gnu::always_inline]] inline RecordEvent TROWEXPANDEXPDIF(Dst& dst, Src0& src0, Src1& src1,
                                                            Rest&... tmp_and_events) {
   detail::WaitEvents(tmp_and_events...);
-  detail::ExpandRowsWith("TROWEXPANDEXPDIF", detail::kExpandFloat, detail::ExpOfDifference{}, dst,
-                         src0, src1);
+  detail::ExpandRowsWith("TROWEXPANDEXPDIF", detail::kExpandFloat,
+                         detail::ExpOfDifference<typename Dst::DType>{}, dst, src0, src1);
   npu::KeepCallSite();
   return {};
 }
@@ -161,13 +161,13 @@ template <class Dst, class Src0, class Src1, class... Events>
   return {};
 }
 
-/// dst = exp(src0 - src1).
+/// dst = exp(src0 - src1), the difference rounded to the element type.
 template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLEXPANDEXPDIF(Dst& dst, Src0& src0, Src1& src1,
                                                            Events&... events) {
   (events.Wait(), ...);
-  detail::ExpandColumnsWith("TCOLEXPANDEXPDIF", detail::kExpandFloat, detail::ExpOfDifference{},
-                            dst, src0, src1);
+  detail::ExpandColumnsWith("TCOLEXPANDEXPDIF", detail::kExpandFloat,
+                            detail::ExpOfDifference<typename Dst::DType>{}, dst, src0, src1);
   npu::KeepCallSite();
   return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "npu/simd_fused.hpp"
 #include "npu/simd_ops.hpp"
 #include "pto/instr/elementwise.hpp"
 
@@ -49,7 +50,7 @@ template <class Dst, class Src>
     const Computed region =
         CheckElementwise<T>(*npu::current_core, "TAXPY", kHalfOrFloat, dst, src);
     if constexpr (IsComputed<T>(kHalfOrFloat))
-      MapTiles(npu::simd::Axpy<decltype(scalar)>{scalar}, region, dst, dst, src);
+      MapTiles(npu::simd::Axpy<T, decltype(scalar)>{scalar}, region, dst, dst, src);
   });
 }
 
@@ -245,8 +246,7 @@ template <class Dst, class Src, class... Events>
   return {};
 }
 
-/// dst[i, j] = dst[i, j] + scalar * src[i, j]. Product and sum are computed in float, the sum is
-/// then rounded to the type of dst.
+/// dst[i, j] = dst[i, j] + scalar * src[i, j], product and sum each rounded to the type of dst.
 ///   dst, src  Vec tiles with one valid shape, both of half or of float, or src of half and dst of
 ///             float
 /// Pipe V. Source: PTO ISA, TAXPY.
