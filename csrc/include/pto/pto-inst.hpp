@@ -37,6 +37,7 @@
 #include "pto/instr/print.hpp"
 #include "pto/instr/push_pop.hpp"
 #include "pto/instr/quant.hpp"
+#include "pto/instr/quant_mx.hpp"
 #include "pto/instr/quant_config.hpp"
 #include "pto/instr/rearrange.hpp"
 #include "pto/instr/reduce.hpp"
