@@ -253,6 +253,7 @@ void LaunchScheduler::EndTask(CoreSlot& slot) {
   // No instruction need have run for these.
   std::memset(core.next_event_id, 0, sizeof(core.next_event_id));
   core.tf32 = Tf32::kOff;
+  core.img2col[0] = core.img2col[1] = Img2colRegisters();
   ++ended_[static_cast<int>(core.type)];
   ++progress_;
   if (!blocked_.empty() && !stopped_) [[unlikely]]

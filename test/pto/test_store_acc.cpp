@@ -92,6 +92,43 @@ TEST(TstoreAcc, WritesBoxesOfEveryWidth) {
   CheckBoxes<int32_t, int32_t, 16>();
 }
 
+/// [N, C1, H, W, C0] of an accumulator with rows N, H, W and columns C1, C0; the chip lays the
+/// images of a C1 one behind the other, kC1Step elements for each of them.
+template <class Out, class In, Layout kLayout, int N, int D, int C1, int HW, int C0>
+void CheckImages() {
+  constexpr int kRows = N * HW, kBlocks = D * C1, kStep = HW * C0 + 32, kPitch = N * kStep;
+  using Five = Shape<N, C1, 1, HW, C0>;
+  using FiveStride = Stride<kBlocks * kPitch, kStep, HW * C0, C0, 1>;
+  using Six = Shape<N, D, C1, 1, HW>;
+  using SixStride = Stride<kBlocks * kPitch, C1 * kStep, kStep, HW * C0, C0>;
+  constexpr bool kIsFive = kLayout == Layout::NC1HWC0;
+  std::vector<Out> global(kBlocks * kPitch, Out(-1));
+  OnCube([&] {
+    Acc<In, (kRows + 15) / 16 * 16, kBlocks * C0> tile(kRows, kBlocks * C0);
+    TASSIGN(tile, 0);
+    Fill(tile, [](int row, int col) { return row * 64 + col; });
+    GlobalTensor<Out, std::conditional_t<kIsFive, Five, Six>,
+                 std::conditional_t<kIsFive, FiveStride, SixStride>, kLayout>
+        target(global.data());
+    TSTORE(target, tile);
+  });
+  for (int i = 0; i < kBlocks * kPitch; ++i) {
+    const int block = i / kPitch, row = i % kPitch / C0, col = i % C0;
+    const float expected = row < kRows ? row * 64 + block * C0 + col : -1;
+    ASSERT_EQ(static_cast<float>(global[i]), static_cast<float>(Out(expected))) << i;
+  }
+}
+
+TEST(TstoreAcc, WritesImages) {
+  CheckImages<half, float, Layout::NC1HWC0, 1, 1, 2, 21, 16>();
+  CheckImages<float, float, Layout::NC1HWC0, 2, 1, 4, 12, 8>();
+  CheckImages<float, float, Layout::NC1HWC0, 1, 1, 2, 16, 16>();
+  CheckImages<int32_t, int32_t, Layout::NC1HWC0, 1, 1, 3, 9, 16>();
+  CheckImages<bfloat16_t, float, Layout::NDC1HWC0, 1, 2, 2, 21, 16>();
+  CheckImages<float, float, Layout::NDC1HWC0, 2, 2, 3, 10, 8>();
+  CheckImages<int32_t, int32_t, Layout::NDC1HWC0, 1, 2, 1, 9, 16>();
+}
+
 TEST(TstoreAcc, KeepsInt32) {
   std::vector<int32_t> global(16 * 16);
   OnCube([&] {

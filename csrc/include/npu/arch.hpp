@@ -8,11 +8,13 @@
 namespace npu {
 
 /// Memory spaces that an instruction can touch. All but kGm lie on the chip, one set per core.
-enum class Space : uint8_t { kUb, kL1, kL0A, kL0B, kL0C, kBias, kFix, kGm };
-inline constexpr int kOnChipSpaces = 7;
+/// The last two on the chip hold the scales of what lies in L0A and L0B.
+enum class Space : uint8_t { kUb, kL1, kL0A, kL0B, kL0C, kBias, kFix, kScaleA, kScaleB, kGm };
+inline constexpr int kOnChipSpaces = 9;
 
 inline const char* SpaceName(Space space) {
-  constexpr const char* kNames[] = {"UB", "L1", "L0A", "L0B", "L0C", "BT", "FB", "GM"};
+  constexpr const char* kNames[] = {"UB", "L1", "L0A",        "L0B",        "L0C",
+                                    "BT", "FB", "L0A scales", "L0B scales", "GM"};
   return kNames[static_cast<int>(space)];
 }
 
@@ -57,31 +59,32 @@ inline constexpr Arch kArchTable[] = {
      24,
      48,
      64 * kGiB,
-     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
+     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB, 0, 0}},
     {"Ascend910B2",
      Generation::kA3,
      24,
      48,
      64 * kGiB,
-     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
+     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB, 0, 0}},
     {"Ascend910B3",
      Generation::kA3,
      20,
      40,
      64 * kGiB,
-     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
+     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB, 0, 0}},
     {"Ascend910B4",
      Generation::kA3,
      20,
      40,
      32 * kGiB,
-     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB}},
+     {192 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 128 * kKiB, 1 * kKiB, 2 * kKiB, 0, 0}},
     {"Ascend950PR",
      Generation::kA5,
      32,
      64,
      128 * kGiB,
-     {256 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 256 * kKiB, 4 * kKiB, 4 * kKiB}},
+     {256 * kKiB, 512 * kKiB, 64 * kKiB, 64 * kKiB, 256 * kKiB, 4 * kKiB, 4 * kKiB, 4 * kKiB,
+      4 * kKiB}},
 };
 
 /// The profile named soc, or nullptr.

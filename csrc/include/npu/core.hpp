@@ -56,6 +56,15 @@ inline constexpr uint64_t kPollInterval = 16;  // instructions
 /// Whether float operands of products lose the low bits of their mantissa, and where ties go.
 enum class Tf32 : uint8_t { kOff, kTiesAway, kTiesEven };
 
+/// Registers that TIMG2COL reads: the image and what surrounds it. Source: PTO ISA, SETFMATRIX.
+struct Img2colRegisters {
+  bool has_image = false;
+  uint16_t height = 0, width = 0;
+  uint8_t left = 0, right = 0, top = 0, bottom = 0;  // rows and columns of padding
+  uint16_t repeat_time = 0;
+  uint32_t padding = 0;  // the element that pads, in the lowest bytes
+};
+
 /// One emulated AI core while it runs one block of a kernel.
 struct Core {
   CoreScheduler* scheduler = nullptr;
@@ -80,6 +89,7 @@ struct Core {
   uint64_t flag_base = 0;                         // of set_ffts_base_addr
   uint64_t quant_word = 0;                        // of SET_QUANT_SCALAR
   uint64_t quant_table = 0;                       // of SET_QUANT_VECTOR: bytes from the start of FB
+  Img2colRegisters img2col[2] = {};               // of A and B
   uint64_t unknown_transfers = 0;                 // whose global memory nobody knows
 };
 

@@ -26,6 +26,12 @@ enum TypeSet : uint32_t {
   kFloat = 1 << 10,
   kDouble = 1 << 11,
   kInt4 = 1 << 12,
+  kE4m3 = 1 << 13,
+  kE5m2 = 1 << 14,
+  kE8m0 = 1 << 15,
+  kHif8 = 1 << 16,
+  kE2m1x2 = 1 << 17,
+  kE1m2x2 = 1 << 18,
 };
 
 template <class T>
@@ -56,6 +62,18 @@ template <>
 inline constexpr uint32_t kTypeBit<float> = kFloat;
 template <>
 inline constexpr uint32_t kTypeBit<double> = kDouble;
+template <>
+inline constexpr uint32_t kTypeBit<float8_e4m3_t> = kE4m3;
+template <>
+inline constexpr uint32_t kTypeBit<float8_e5m2_t> = kE5m2;
+template <>
+inline constexpr uint32_t kTypeBit<float8_e8m0_t> = kE8m0;
+template <>
+inline constexpr uint32_t kTypeBit<hifloat8_t> = kHif8;
+template <>
+inline constexpr uint32_t kTypeBit<float4_e2m1x2_t> = kE2m1x2;
+template <>
+inline constexpr uint32_t kTypeBit<float4_e1m2x2_t> = kE1m2x2;
 
 /// Element types of an instruction, by generation.
 struct TypeRule {
@@ -71,17 +89,25 @@ inline constexpr uint32_t kInts16And32 = kInt16 | kUint16 | kInt32 | kUint32;
 inline constexpr uint32_t kAny8To32 = kInts8To32 | kHalf | kBfloat16 | kFloat;
 inline constexpr uint32_t kAny16And32 = kAny8To32 & ~(kInt8 | kUint8);
 
-/// Of 16-bit floats, the largest finite one.
+/// Of 8 and 16-bit floats, the largest finite one.
 template <class T>
 inline constexpr float kLargest = std::is_same_v<T, half> ? 65504.0f : 0x1.fep127f;
+template <>
+inline constexpr float kLargest<float8_e4m3_t> = 448.0f;
+template <>
+inline constexpr float kLargest<float8_e5m2_t> = 57344.0f;
+template <>
+inline constexpr float kLargest<hifloat8_t> = 32768.0f;
 
 /// "int16, int32, half or float".
 NPU_ONE_BODY(npu::Text TypeNames(uint32_t set)) {
-  constexpr const char* kNames[] = {"int8",   "uint8",  "int16",  "uint16", "int32",
-                                    "uint32", "int64",  "uint64", "half",   "bfloat16",
-                                    "float",  "double", "int4"};
+  constexpr const char* kNames[] = {"int8",     "uint8",         "int16",        "uint16",
+                                    "int32",    "uint32",        "int64",        "uint64",
+                                    "half",     "bfloat16",      "float",        "double",
+                                    "int4",     "float8_e4m3",   "float8_e5m2",  "float8_e8m0",
+                                    "hifloat8", "float4_e2m1x2", "float4_e1m2x2"};
   npu::Text text;
-  for (int i = 0; i < 13; ++i) {
+  for (int i = 0; i < 19; ++i) {
     if ((set >> i & 1) == 0) continue;
     const bool last = (set >> i) == 1;
     if (!text.empty()) text += last ? " or " : ", ";

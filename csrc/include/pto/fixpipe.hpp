@@ -18,6 +18,7 @@ namespace pto::detail {
 /// The 64-bit word that tells how to quantize. Source: PTO ISA, TSTORE.
 struct QuantWord {
   float scale;
+  int shift;       // bits 32 to 35, plus 1: of int32 into int16
   int offset;      // bits 37 to 45, two's complement
   bool into_int8;  // bit 46; else uint8
 
@@ -27,6 +28,7 @@ struct QuantWord {
     QuantWord quant = {};
     const uint32_t bits = static_cast<uint32_t>(word) & scale_mask;
     std::memcpy(&quant.scale, &bits, sizeof(bits));
+    quant.shift = static_cast<int>(word >> 32 & 0xf) + 1;
     quant.offset = (static_cast<int>(word >> 37 & 0x1ff) ^ 0x100) - 0x100;
     quant.into_int8 = (word >> 46 & 1) != 0;
     return quant;
@@ -42,13 +44,19 @@ inline float Clamp(float value, float low, float high) {
 }
 
 /// One element, scaled and brought into the range of Out: to integers round(value * scale), ties to
-/// even, held to 9 bits, plus offset, held to 8 bits; to half and bfloat16 value * scale, held to
-/// their largest finite values.
+/// even, held to 9 bits, plus offset, held to 8 bits; to int16 value shifted right, held to 16
+/// bits; to floats value * scale, of 8 and 16 bits held to their largest finite values.
 template <class Out, class In>
 inline Out Quantize(In value, const QuantWord& quant) {
   const float scaled = static_cast<float>(value) * quant.scale;
-  if constexpr (std::is_integral_v<Out>) {
-    static_assert(sizeof(Out) == 1, "quantization: expected int8, uint8, half or bfloat16");
+  if constexpr (std::is_same_v<Out, int16_t>) {
+    static_assert(std::is_same_v<In, int32_t>, "quantization: expected int32 to int16");
+    return static_cast<Out>(std::clamp<int32_t>(value >> quant.shift, INT16_MIN, INT16_MAX));
+  } else if constexpr (std::is_same_v<Out, float>) {
+    return scaled;
+  } else if constexpr (std::is_integral_v<Out>) {
+    static_assert(sizeof(Out) == 1,
+                  "quantization: expected int8, uint8, int16 or a float type of the chip");
     const float nine_bits = Clamp(__builtin_nearbyintf(Clamp(scaled, -256, 255)), -256, 255);
     const float moved = nine_bits + static_cast<float>(quant.offset);
     const float held = quant.into_int8 ? Clamp(moved, -128, 127) : Clamp(moved, 0, 255);
@@ -136,7 +144,9 @@ inline void ConvertAcc(const Dst& dst, const Region& region, const Src& src, int
       typename Dst::DType out[kRun];
       const auto* from = ElementOf(src, static_cast<size_t>(row) + r, src_col);
       stage(src_col, out, from, count);
-      for (size_t i = 0; i < count; ++i) *ElementOf(dst, r, c + i) = out[i];
+      for (size_t i = 0; i < count; ++i) {
+        *ElementOf(dst, region.row + r, region.col + c + i) = out[i];
+      }
       c += count;
     }
   }

@@ -13,7 +13,10 @@ namespace pto::detail {
 /// of ND, columns of DN, rows of NZ, which come in runs of the last dimension. Row and column of an
 /// element:
 ///   ND  row over dimensions 0 to 3, column in 4;  DN  row in 3, column over 0, 1, 2, 4;
-///   NZ  row over 2, 3 (16 to a box), column over 0, 1, 4 (32 bytes to a box)
+///   NZ  row over 2, 3 (16 to a box), column over 0, 1, 4 (32 bytes to a box);
+///   NC1HWC0, NDC1HWC0  as NZ with one box of all rows (N, H and W) and C0 columns per (D and) C1.
+/// The store of an accumulator into these takes the distance of boxes from N and C1 alone, that of
+/// rows is C0. Source: PTO ISA, TSTORE.
 struct GlobalFacts {
   Layout layout;
   size_t element_bytes;
@@ -26,16 +29,24 @@ struct GlobalFacts {
         element_bytes(sizeof(typename Global::DType)),
         data(reinterpret_cast<char*>(const_cast<typename Global::RawDType*>(global.data()))) {
     static_assert(Global::layout == Layout::ND || Global::layout == Layout::DN ||
-                      Global::layout == Layout::NZ,
-                  "expected a global tensor of layout ND, DN or NZ");
+                      Global::layout == Layout::NZ || Global::layout == Layout::NC1HWC0 ||
+                      Global::layout == Layout::NDC1HWC0,
+                  "expected a global tensor of layout ND, DN, NZ, NC1HWC0 or NDC1HWC0");
     for (int d = 0; d < kGlobalDims; ++d) {
       shape[d] = global.GetShape(d);
       stride[d] = global.GetStride(d);
     }
+    if (Global::layout == Layout::NC1HWC0) {
+      TakeAsBoxes(shape[1], shape[2] * shape[3], shape[4], stride[1], stride[3]);
+    } else if (Global::layout == Layout::NDC1HWC0) {
+      using T = typename Global::RawDType;
+      const int64_t c0 = std::is_same_v<T, int32_t> ? 16 : kC0<T>;
+      TakeAsBoxes(shape[1] * shape[2], shape[3] * shape[4], c0, stride[2], stride[4]);
+    }
   }
 
   bool LinesAreRows() const { return layout != Layout::DN; }
-  bool Boxed() const { return layout == Layout::NZ; }
+  bool Boxed() const { return layout != Layout::ND && layout != Layout::DN; }
 
   /// True where no element is named.
   bool Empty() const {
@@ -78,6 +89,20 @@ struct GlobalFacts {
     if (!Boxed()) return at * Step();
     const int64_t box = at / shape[4];
     return box / shape[1] * stride[0] + box % shape[1] * stride[1] + at % shape[4] * stride[4];
+  }
+
+ private:
+  /// Boxes of all rows and c0 columns each; the rest is as in shape and stride.
+  void TakeAsBoxes(int64_t boxes, int64_t rows_per_image, int64_t c0, int64_t box_stride,
+                   int64_t row_stride) {
+    const int64_t images = shape[0], rows = images * rows_per_image;
+    const int64_t step = row_stride != 0 ? images * box_stride / row_stride * c0 : 0;
+    const int64_t new_shape[] = {1, boxes, 1, rows, c0};
+    const int64_t new_stride[] = {boxes * step, step, rows * c0, c0, 1};
+    for (int d = 0; d < kGlobalDims; ++d) {
+      shape[d] = new_shape[d];
+      stride[d] = new_stride[d];
+    }
   }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pto/constants.hpp"
+#include "pto/conv_tile.hpp"
 #include "pto/cross_core.hpp"
 #include "pto/event.hpp"
 #include "pto/fifo.hpp"
@@ -23,6 +24,8 @@
 #include "pto/instr/gather_compare.hpp"
 #include "pto/instr/generate.hpp"
 #include "pto/instr/histogram.hpp"
+#include "pto/instr/img2col.hpp"
+#include "pto/instr/insert.hpp"
 #include "pto/instr/interleave.hpp"
 #include "pto/instr/load.hpp"
 #include "pto/instr/matmul.hpp"
@@ -50,6 +53,7 @@
 #include "pto/intrinsics.hpp"
 #include "pto/kernel_meta.hpp"
 #include "pto/pad.hpp"
+#include "pto/raw_transfer.hpp"
 #include "pto/sync.hpp"
 #include "pto/syncall.hpp"
 #include "pto/tile.hpp"

@@ -25,6 +25,10 @@ constexpr npu::Space SpaceOf(TileType type) {
       return npu::Space::kL0C;
     case TileType::Bias:
       return npu::Space::kBias;
+    case TileType::ScaleLeft:
+      return npu::Space::kScaleA;
+    case TileType::ScaleRight:
+      return npu::Space::kScaleB;
     default:
       return npu::Space::kFix;
   }
@@ -219,6 +223,20 @@ template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = 
 using TileRightCompact =
     Tile<TileType::Right, T, kRows, kCols, BLayout::RowMajor, kRowValid, kColValid,
          SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileLeftScale = Tile<TileType::ScaleLeft, T, kRows, kCols, BLayout::RowMajor, kRowValid,
+                           kColValid, SLayout::RowMajor, 32>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileLeftScaleCompact =
+    Tile<TileType::ScaleLeft, T, kRows, kCols, BLayout::RowMajor, kRowValid, kColValid,
+         SLayout::RowMajor, 32, PadValue::Null, CompactMode::Normal>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileRightScale = Tile<TileType::ScaleRight, T, kRows, kCols, BLayout::ColMajor, kRowValid,
+                            kColValid, SLayout::ColMajor, 32>;
+template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
+using TileRightScaleCompact =
+    Tile<TileType::ScaleRight, T, kRows, kCols, BLayout::ColMajor, kRowValid, kColValid,
+         SLayout::ColMajor, 32, PadValue::Null, CompactMode::Normal>;
 template <class T, int kRows, int kCols, int kRowValid = kRows, int kColValid = kCols>
 using TileAcc = Tile<TileType::Acc, T, kRows, kCols, BLayout::ColMajor, kRowValid, kColValid,
                      SLayout::RowMajor, 1024>;

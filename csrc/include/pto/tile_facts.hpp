@@ -74,12 +74,29 @@ inline const char* KindName(TileType type) {
   return kNames[static_cast<int>(type)];
 }
 
-/// True if the elements of a tile lie as if its valid region, up to whole boxes, were its extent.
-/// Source: PTO ISA, TEXTRACT.
+/// The most bytes that any chip has in space.
+constexpr size_t LargestCapacity(npu::Space space) {
+  size_t largest = 0;
+  for (const npu::Arch& arch : npu::kArchTable) {
+    largest = std::max(largest, arch.capacity[static_cast<int>(space)]);
+  }
+  return largest;
+}
+
+/// True if the elements of a tile lie as if its valid region, up to whole boxes, were its extent:
+/// where it says so, and in operands that are larger than any chip's space, of which instructions
+/// can only use the valid region. Source: PTO ISA, TEXTRACT, TIMG2COL.
 template <class TileT>
-inline constexpr bool kIsCompact =
-    TileT::isBoxedLayout && TileT::Compact == CompactMode::Normal &&
-    (TileT::Loc == TileType::Left || TileT::Loc == TileType::Right || TileT::Loc == TileType::Acc);
+constexpr bool IsCompact() {
+  const bool is_operand = TileT::Loc == TileType::Left || TileT::Loc == TileType::Right;
+  if (!TileT::isBoxedLayout || !(is_operand || TileT::Loc == TileType::Acc)) return false;
+  const size_t bytes =
+      static_cast<size_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType);
+  return TileT::Compact == CompactMode::Normal ||
+         (is_operand && bytes > LargestCapacity(SpaceOf(TileT::Loc)));
+}
+template <class TileT>
+inline constexpr bool kIsCompact = IsCompact<TileT>();
 
 /// What the type of a tile tells.
 struct TileKind {
@@ -115,6 +132,10 @@ struct TileFacts {
         valid_cols(tile.GetValidCol()),
         data(reinterpret_cast<std::byte*>(
             const_cast<void*>(static_cast<const void*>(tile.data())))) {}
+
+  /// All of a tile of this kind, which outlives it.
+  TileFacts(const TileKind& whole, std::byte* start)
+      : kind(&whole), valid_rows(whole.rows), valid_cols(whole.cols), data(start) {}
 
   bool ValidRegionFits() const {
     return valid_rows >= 0 && valid_cols >= 0 && valid_rows <= kind->rows &&

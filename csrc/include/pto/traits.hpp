@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "pto/conv_tile.hpp"
 #include "pto/global_tensor.hpp"
 #include "pto/tile.hpp"
 
@@ -21,10 +22,35 @@ inline constexpr bool kIsEvent = false;
 template <class T>
 inline constexpr bool kIsEvent<T, std::void_t<decltype(std::declval<T&>().Wait())>> = true;
 
+constexpr TileLayoutCustom TileLayoutOf(TileOrder order) {
+  switch (order) {
+    case TileOrder::kNd:
+      return TileLayoutCustom::ND;
+    case TileOrder::kDn:
+      return TileLayoutCustom::DN;
+    case TileOrder::kNz:
+      return TileLayoutCustom::NZ;
+    case TileOrder::kZn:
+      return TileLayoutCustom::ZN;
+    case TileOrder::kZz:
+      return TileLayoutCustom::ZZ;
+    default:
+      return TileLayoutCustom::NONE;
+  }
+}
+
 }  // namespace detail
+
+/// Order of the elements of a tile.
+template <class TileT>
+constexpr TileLayoutCustom GetTileLayoutCustom() {
+  return detail::TileLayoutOf(detail::TileOrderOf<TileT>());
+}
 
 template <class T>
 inline constexpr bool is_tile_data_v = detail::IsTile<std::remove_cv_t<T>>::value;
+template <class T>
+inline constexpr bool is_any_tile_v = is_tile_data_v<T> || is_conv_tile_v<T>;
 template <class T>
 inline constexpr bool is_global_data_v = detail::kIsGlobal<std::remove_cv_t<T>>;
 template <class... T>

@@ -29,11 +29,24 @@ struct TransferFacts {
     return (layout == Layout::ND && order == TileOrder::kNz) ||
            (layout == Layout::DN && order == TileOrder::kZn);
   }
+  /// The same, or a single line, which goes the same way.
+  bool BoxesInto() const {
+    const bool is_row = layout == Layout::ND && order == TileOrder::kNd && kind.rows == 1;
+    const bool is_column = layout == Layout::DN && order == TileOrder::kDn && kind.cols == 1;
+    return kind.loc == TileType::Mat && (Boxes() || is_row || is_column);
+  }
   bool SingleLine() const { return kind.rows == 1 || kind.cols == 1; }
 };
 
 NPU_ONE_BODY(npu::Text NameOf(Layout layout)) {
-  constexpr const char* kNames[] = {"ND", "DN", "NZ"};
+  constexpr const char* kNames[] = {"ND",           "DN",        "NZ",
+                                    "SCALE",        "MX_A_ND",   "MX_A_DN",
+                                    "MX_A_ZZ",      "MX_B_ND",   "MX_B_DN",
+                                    "MX_B_NN",      "HIF4_A_ZZ", "HIF4_B_NN",
+                                    "NC1HWC0",      "GNC1HWC0",  "NCHW",
+                                    "GNCHW",        "NHWC",      "NDC1HWC0",
+                                    "NCDHW",        "FRACTAL_Z", "FRACTAL_Z_S16S8",
+                                    "FRACTAL_Z_3D", "MAX"};
   return kNames[static_cast<int>(layout)];
 }
 
@@ -57,7 +70,7 @@ inline void CheckRange(const char* op, const char* what, int64_t low, int64_t hi
 NPU_ONE_BODY(void CheckLayouts(const TransferFacts& facts, bool boxes_allowed)) {
   const bool allowed =
       facts.SameLayout() || (facts.Boxes() && boxes_allowed) ||
-      (facts.SingleLine() && facts.layout != Layout::NZ && facts.order <= TileOrder::kDn);
+      (facts.SingleLine() && facts.layout <= Layout::DN && facts.order <= TileOrder::kDn);
   const bool wide = facts.kind.element_bytes == 8 && facts.layout == Layout::NZ;
   if (allowed && !wide) return;
   npu::RaiseFault(
@@ -74,6 +87,14 @@ NPU_ONE_BODY(void CheckLayouts(const TransferFacts& facts, bool boxes_allowed)) 
 NPU_ONE_BODY(void CheckBoxing(const TransferFacts& facts)) {
   const bool rows_first = facts.layout == Layout::ND;
   const int64_t* shape = facts.global.shape;
+  const int64_t all_rows = facts.global.Rows(), all_cols = facts.global.Cols();
+  if (all_rows > facts.kind.rows || all_cols > facts.kind.cols) {
+    npu::RaiseFault(facts.op,
+                    "a global tensor of at most " +
+                        TileFacts::Extent(facts.kind.rows, facts.kind.cols) +
+                        " elements (the extent of the tile)",
+                    TileFacts::Extent(all_rows, all_cols));
+  }
   CheckRange(facts.op, "product of shape[0], [1] and [2] of a matrix that is cut into boxes", 0, 1,
              shape[0] * shape[1] * shape[2]);
   CheckRange(facts.op, rows_first ? "rows" : "columns", 0, 16384, shape[rows_first ? 3 : 4]);

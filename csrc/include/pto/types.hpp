@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "npu/float8.hpp"
 #include "npu/half.hpp"
 #include "npu/instruction.hpp"
 
@@ -83,7 +84,35 @@ enum class SLayout : uint8_t { NoneBox, RowMajor, ColMajor };
 /// bits.
 enum class PadValue : uint64_t { Null, Zero, Max, Min, CustomBase = uint64_t{1} << 32 };
 enum class CompactMode : uint8_t { Null, Normal, RowPlusOne, RowAlignedPadding };
-enum class Layout : uint8_t { ND, DN, NZ };
+/// Order of a GlobalTensor or ConvTile: letters name dimensions outermost first, C1 and C0 are
+/// channels / C0 and channels within 32 bytes. Source: PTO ISA, Layout.
+enum class Layout : uint8_t {
+  ND,
+  DN,
+  NZ,
+  SCALE,
+  MX_A_ND,
+  MX_A_DN,
+  MX_A_ZZ,
+  MX_B_ND,
+  MX_B_DN,
+  MX_B_NN,
+  HIF4_A_ZZ,
+  HIF4_B_NN,
+  NC1HWC0,
+  GNC1HWC0,
+  NCHW,
+  GNCHW,
+  NHWC,
+  NDC1HWC0,
+  NCDHW,
+  FRACTAL_Z,
+  FRACTAL_Z_S16S8,
+  FRACTAL_Z_3D,
+  MAX,
+};
+/// The same of a tile, for code that asks GetTileLayoutCustom.
+enum class TileLayoutCustom : uint8_t { ND, DN, NZ, ZN, ZZ, NONE };
 
 enum class RoundMode : uint8_t {
   CAST_NONE,
@@ -105,8 +134,17 @@ enum class AccToVecMode : uint8_t {
   DualModeSplitM,
   DualModeSplitN,
 };
-enum class AccPhase : uint8_t { Unspecified = 0, Partial = 2, Final = 3 };
+enum class AccPhase : uint8_t { Unspecified = 0, Unknown = Unspecified, Partial = 2, Final = 3 };
 enum class STPhase : uint8_t { Unspecified = 0, Partial = 2, Final = 3 };
+/// Parts that TINSERT moves a tile in.
+enum class TInsertMode : uint8_t { SPLIT2 = 2, SPLIT4 = 3 };
+/// Which registers TIMG2COL reads, and whether it sets them itself.
+enum class SetFmatrixMode : uint8_t {
+  FMATRIX_A_AUTO,
+  FMATRIX_B_AUTO,
+  FMATRIX_A_MANUAL,
+  FMATRIX_B_MANUAL,
+};
 
 /// Which elements of a row, or rows of a tile, a gather takes: P0101 the even ones, P1010 the odd
 /// ones, P0001 to P1000 every fourth from 0 to 3, P1111 all. Source: PTO ISA, MaskPattern.
@@ -168,5 +206,17 @@ template <>
 inline constexpr const char* kTypeName<float> = "float";
 template <>
 inline constexpr const char* kTypeName<double> = "double";
+template <>
+inline constexpr const char* kTypeName<float8_e4m3_t> = "float8_e4m3";
+template <>
+inline constexpr const char* kTypeName<float8_e5m2_t> = "float8_e5m2";
+template <>
+inline constexpr const char* kTypeName<float8_e8m0_t> = "float8_e8m0";
+template <>
+inline constexpr const char* kTypeName<hifloat8_t> = "hifloat8";
+template <>
+inline constexpr const char* kTypeName<float4_e2m1x2_t> = "float4_e2m1x2";
+template <>
+inline constexpr const char* kTypeName<float4_e1m2x2_t> = "float4_e1m2x2";
 
 }  // namespace pto

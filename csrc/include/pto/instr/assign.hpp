@@ -61,31 +61,61 @@ NPU_ONE_BODY(std::byte* Place(const char* op, const TileFacts& tile, uint64_t ad
   return base + address;
 }
 
+/// Bytes of a tile whose extent is known, up to what a compact one would take without its valid
+/// region.
 template <class TileT>
-inline constexpr uint64_t kTileBytes =
-    static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType);
+constexpr uint64_t StaticBytes() {
+  if constexpr (is_conv_tile_v<TileT>) {
+    uint64_t bytes = sizeof(typename TileT::DType);
+    for (int d = 0; d < TileT::totalDimCount; ++d) {
+      bytes *= static_cast<uint64_t>(TileT::staticShape[d] == DYNAMIC ? 1 : TileT::staticShape[d]);
+    }
+    return bytes;
+  } else {
+    return static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType);
+  }
+}
+template <class TileT>
+inline constexpr uint64_t kTileBytes = StaticBytes<TileT>();
 
 template <class TileT>
-[[gnu::always_inline]] inline void PlaceTile(const char* op, TileT& tile, uint64_t address,
-                                             uint64_t bytes) {
-  tile.data() =
-      reinterpret_cast<typename TileT::DType*>(Place(op, TileFacts(tile), address, bytes));
+[[gnu::always_inline]] inline void PlaceTile(const char* op, TileT& tile, const TileFacts& facts,
+                                             uint64_t address, uint64_t bytes) {
+  tile.data() = reinterpret_cast<typename TileT::DType*>(Place(op, facts, address, bytes));
   npu::KeepCallSite();
 }
 
 template <class TileT>
 [[gnu::always_inline]] inline void Assign(TileT& tile, uint64_t address) {
-  PlaceTile("TASSIGN", tile, address, TileFacts(tile).Bytes());
+  if constexpr (is_conv_tile_v<TileT>) {
+    const ConvFacts conv(tile);
+    const TileFacts facts = conv.Tile();
+    PlaceTile("TASSIGN", tile, facts, address, facts.Bytes());
+  } else {
+    const TileFacts facts(tile);
+    PlaceTile("TASSIGN", tile, facts, address, facts.Bytes());
+  }
 }
 
-/// The most bytes that any chip has in space.
-constexpr uint64_t LargestCapacity(npu::Space space) {
-  uint64_t largest = 0;
-  for (const npu::Arch& arch : npu::kArchTable) {
-    const uint64_t capacity = arch.capacity[static_cast<int>(space)];
-    if (capacity > largest) largest = capacity;
+/// Whether a tile may take fewer bytes than its extent.
+template <class TileT>
+constexpr bool MayShrink() {
+  if constexpr (is_conv_tile_v<TileT>) {
+    return false;
+  } else {
+    return kIsCompact<TileT>;
   }
-  return largest;
+}
+template <class TileT>
+inline constexpr bool kMayShrink = MayShrink<TileT>();
+
+template <class TileT>
+constexpr bool HasBoxes() {
+  if constexpr (is_conv_tile_v<TileT>) {
+    return false;
+  } else {
+    return TileT::isBoxedLayout;
+  }
 }
 
 /// Bytes of tile from its start to the end of its valid region.
@@ -115,13 +145,14 @@ inline void Subview(Dst& dst, const Src& src, int row, int col) {
     RaiseSubview(TileFacts(dst), TileFacts(src), row, col);
   }
   const auto* start = ElementOf(src, static_cast<size_t>(row), static_cast<size_t>(col));
-  PlaceTile("TSUBVIEW", dst, reinterpret_cast<uintptr_t>(start), ValidBytes(dst));
+  PlaceTile("TSUBVIEW", dst, TileFacts(dst), reinterpret_cast<uintptr_t>(start), ValidBytes(dst));
 }
 
 }  // namespace detail
 
 /// Gives obj its address.
-///   obj      a tile; address is an integer, in bytes from the start of its on-chip space: a
+///   obj      a tile or ConvTile; address is an integer, in bytes from the start of its on-chip
+///   space: a
 ///            multiple of 32, the tile's end within the space (of a compact tile that of its valid
 ///            region, which each use looks at again). What data() of another tile of that space
 ///            gave, cast to an integer, is taken too. In a mixed kernel the tile may be one of a
@@ -130,7 +161,7 @@ inline void Subview(Dst& dst, const Src& src, int row, int col) {
 /// Source: PTO ISA, TASSIGN.
 template <class T, class Address>
 [[gnu::always_inline]] inline void TASSIGN(T& obj, Address address) {
-  if constexpr (is_tile_data_v<T>) {
+  if constexpr (is_tile_data_v<T> || is_conv_tile_v<T>) {
     static_assert(std::is_integral_v<Address> || std::is_enum_v<Address>,
                   "TASSIGN: expected an integer as address of a tile");
     detail::Assign(obj, static_cast<uint64_t>(address));
@@ -145,10 +176,11 @@ template <class T, class Address>
 /// The same with a constant as address. Refused by the compiler where no chip allows it.
 template <std::size_t kAddress, class TileT>
 [[gnu::always_inline]] inline void TASSIGN(TileT& tile) {
-  static_assert(is_tile_data_v<TileT>, "TASSIGN<address>: expected a tile");
+  static_assert(is_tile_data_v<TileT> || is_conv_tile_v<TileT>,
+                "TASSIGN<address>: expected a tile");
   static_assert(kAddress % npu::kTileAlignment == 0,
                 "TASSIGN: expected a multiple of 32 bytes as address");
-  static_assert(kAddress + (detail::kIsCompact<TileT> ? 0 : detail::kTileBytes<TileT>) <=
+  static_assert(kAddress + (detail::kMayShrink<TileT> ? 0 : detail::kTileBytes<TileT>) <=
                     detail::LargestCapacity(SpaceOf(TileT::Loc)),
                 "TASSIGN: expected the tile to end within its on-chip space");
   detail::Assign(tile, kAddress);
@@ -156,14 +188,14 @@ template <std::size_t kAddress, class TileT>
 
 /// Makes dst another view of the memory of src.
 ///   dst, src  tiles of one kind and of the same number of bytes, both with inner boxes or both
-///             without
+///             without; a ConvTile, of static shape, has none
 /// Source: PTO ISA, TRESHAPE.
 template <class Dst, class Src, class... Events>
 inline RecordEvent TRESHAPE(Dst& dst, Src& src, Events&... events) {
   static_assert(Dst::Loc == Src::Loc, "TRESHAPE: expected tiles of one kind");
   static_assert(detail::kTileBytes<Dst> == detail::kTileBytes<Src>,
                 "TRESHAPE: expected tiles of the same number of bytes");
-  static_assert(Dst::isBoxedLayout == Src::isBoxedLayout,
+  static_assert(detail::HasBoxes<Dst>() == detail::HasBoxes<Src>(),
                 "TRESHAPE: expected tiles that both have inner boxes, or neither");
   (events.Wait(), ...);
   dst.data() = reinterpret_cast<typename Dst::DType*>(src.data());

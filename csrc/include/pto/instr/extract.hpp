@@ -13,7 +13,9 @@ namespace detail {
 template <class Dst, class Src>
 [[gnu::noinline]] void Extract(Dst& dst, Src& src, int row, int col) {
   const void* call_site = __builtin_return_address(0);
-  if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
+  if constexpr (is_conv_tile_v<Src>) {
+    MoveFilter("TEXTRACT", call_site, dst, src, row, col);
+  } else if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
     static_assert(Dst::BFractal == Src::BFractal && Dst::SFractal == Src::SFractal,
                   "TEXTRACT: expected Vec tiles of one layout");
     MoveVec("TEXTRACT", call_site, dst, src, row, col, From::kBlock);
@@ -38,16 +40,23 @@ template <class Dst, class Src>
   MoveVec("TEXTRACT", __builtin_return_address(0), dst, src, row, col, From::kAnywhere);
 }
 
+template <AccToVecMode kMode, class Stage, class Dst, class Src, class... Fp>
+[[gnu::noinline]] void ExtractToVec(const char* op, Dst& dst, Src& src, int row, int col,
+                                    const Stage& stage, Fp&... fp) {
+  MoveAccToVec<kMode>(op, __builtin_return_address(0), dst, src, row, col, stage, fp...);
+}
+
 }  // namespace detail
 
 /// dst = the part of src that starts at row, col.
 ///   Mat to Left, Right  one element type, the whole extent of dst; row and col at whole boxes
+///                       or from a filter as in TMOV, the valid region of dst in whole boxes
 ///   Vec to Vec          one layout, the valid region of dst; col at a multiple of 32 bytes, row of
 ///                       boxed tiles at a multiple of 16, unless one element is asked for
 ///   Acc to Mat, Vec     the valid region of dst, converted as in TMOV
 /// Pipes MTE1; V; FIX. Source: PTO ISA, TEXTRACT.
 template <class Dst, class Src, class... Events,
-          std::enable_if_t<is_tile_data_v<Src> && all_events_v<Events...>, int> = 0>
+          std::enable_if_t<is_any_tile_v<Src> && all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst& dst, Src& src, uint16_t row = 0,
                                                    uint16_t col = 0, Events&... events) {
   (events.Wait(), ...);
@@ -71,7 +80,7 @@ template <class Dst0, class Dst1, class Src, class... Events,
   return {};
 }
 
-/// Acc to Mat with a relu.
+/// Acc to Mat or Vec with a relu.
 template <class Dst, class Src, ReluPreMode kRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst& dst, Src& src, uint16_t row = 0,
                                                    uint16_t col = 0, Events&... events) {
@@ -81,7 +90,7 @@ template <class Dst, class Src, ReluPreMode kRelu, class... Events>
   return {};
 }
 
-/// Acc to Mat with quantization; quant and rounding as in TSTORE.
+/// Acc to Mat or Vec with quantization; quant and rounding as in TSTORE.
 template <class Dst, class Src, ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst& dst, Src& src, uint64_t quant, uint16_t row,
                                                    uint16_t col, Events&... events) {
@@ -91,7 +100,7 @@ template <class Dst, class Src, ReluPreMode kRelu = ReluPreMode::NoRelu, class..
   return {};
 }
 
-/// Acc to Mat with a quantization word for each column of src.
+/// Acc to Mat or Vec with a quantization word for each column of src.
 template <class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TEXTRACT_FP(Dst& dst, Src& src, Fp& fp, uint16_t row,
                                                       uint16_t col, Events&... events) {
@@ -99,6 +108,44 @@ template <class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRel
   (events.Wait(), ...);
   detail::MoveThrough("TEXTRACT_FP", dst, src, row, col,
                       detail::VectorStage<kRelu, Word>{fp.data()}, fp);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// Acc to Vec, on A5, to the vector cores that kMode says, as in TMOV; row and col are those of
+/// src.
+template <class Dst, class Src, AccToVecMode kMode, ReluPreMode kRelu = ReluPreMode::NoRelu,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst& dst, Src& src, uint16_t row, uint16_t col,
+                                                   Events&... events) {
+  (events.Wait(), ...);
+  detail::ExtractToVec<kMode>("TEXTRACT", dst, src, row, col, detail::PlainStage<kRelu>{});
+  npu::KeepCallSite();
+  return {};
+}
+
+/// The same with quantization, to one vector core.
+template <class Dst, class Src, AccToVecMode kMode, ReluPreMode kRelu = ReluPreMode::NoRelu,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst& dst, Src& src, uint64_t quant, uint16_t row,
+                                                   uint16_t col, Events&... events) {
+  detail::CheckOneCore<kMode>();
+  (events.Wait(), ...);
+  detail::ExtractToVec<kMode>("TEXTRACT", dst, src, row, col, detail::ScalarStage<kRelu>(quant));
+  npu::KeepCallSite();
+  return {};
+}
+
+/// The same with a quantization word for each column of src.
+template <class Dst, class Src, class Fp, AccToVecMode kMode,
+          ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
+[[gnu::always_inline]] inline RecordEvent TEXTRACT(Dst& dst, Src& src, Fp& fp, uint16_t row,
+                                                   uint16_t col, Events&... events) {
+  using Word = typename Fp::DType;
+  detail::CheckOneCore<kMode>();
+  (events.Wait(), ...);
+  detail::ExtractToVec<kMode>("TEXTRACT", dst, src, row, col,
+                              detail::VectorStage<kRelu, Word>{fp.data()}, fp);
   npu::KeepCallSite();
   return {};
 }

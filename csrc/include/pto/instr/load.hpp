@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+
 #include "pto/event.hpp"
+#include "pto/instr/load_conv.hpp"
 #include "pto/pad.hpp"
 #include "pto/transfer.hpp"
 
@@ -15,11 +19,11 @@ NPU_ONE_BODY(void CheckLoad(const TransferFacts& facts)) {
   if (!core.check_limits) return;
   const bool into_l1 = facts.kind.loc == TileType::Mat;
   CheckLayouts(facts, into_l1);
-  CheckGlobalShape(facts);
-  if (into_l1 && facts.Boxes()) {
+  if (!facts.BoxesInto()) CheckGlobalShape(facts);
+  if (facts.BoxesInto()) {
     CheckBoxing(facts);
   } else {
-    CheckBursts(facts, !facts.SingleLine());  // a single line goes the way of boxes
+    CheckBursts(facts, !facts.SingleLine());
   }
   CheckGlobalMemory(core, facts.op, facts.global);
 }
@@ -37,15 +41,26 @@ NPU_ONE_BODY(void PadLines(const TileFacts& tile, const void* pad)) {
   }
 }
 
-NPU_ONE_BODY(void LoadTile(const void* call_site, const TileFacts& tile, const GlobalFacts& global,
+/// What a load writes: the valid region of tile, but for a matrix that is cut into boxes the size
+/// of the matrix, as the chip does. Cut to the extent of the tile.
+NPU_ONE_BODY(TileFacts WrittenPart(const TileFacts& tile, const GlobalFacts& global)) {
+  TileFacts part = tile;
+  if (!TransferFacts{"TLOAD", tile, global}.BoxesInto()) return part;
+  part.valid_rows = static_cast<int>(std::clamp<int64_t>(global.Rows(), 0, tile.kind->rows));
+  part.valid_cols = static_cast<int>(std::clamp<int64_t>(global.Cols(), 0, tile.kind->cols));
+  return part;
+}
+
+NPU_ONE_BODY(void LoadTile(const void* call_site, const TileFacts& whole, const GlobalFacts& global,
                            const void* pad)) {
+  const TileFacts tile = WrittenPart(whole, global);
   const auto operands = [&](auto report) {
     const uint64_t elements = tile.Lines() * tile.Length();
     report(npu::Work{elements, elements * global.element_bytes, 0}, AccessOf(tile, true),
            GlobalAccess(tile, global, false));
   };
   npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
-    CheckLoad({"TLOAD", tile, global});
+    CheckLoad({"TLOAD", whole, global});
     InShapeOfChip(tile, global, [&](const TileFacts& to, const GlobalFacts& from) {
       CopyFromGlobal(to, from);
       PadLines(to, pad);
@@ -70,13 +85,20 @@ template <class TileT, class Global>
 /// is set, to PadVal.
 ///   tile    Vec or Mat tile; its valid region has the shape of global
 ///   global  elements of the size of the tile's. Layouts of global and tile: ND and ND, DN and DN,
-///           NZ and NZ; into a Mat tile also ND and NZ, DN and ZN (a matrix of at most 16384 lines
-///           of 65535 elements). 64-bit elements: ND and DN only.
-/// Pipe MTE2. Source: PTO ISA, TLOAD.
+///           NZ and NZ; into a Mat tile also ND and NZ, DN and ZN: a matrix of at most 16384 lines
+///           of 65535 elements. These, and single lines in L1, are moved whatever the valid region,
+///           and have to fit into the extent of tile. 64-bit elements: ND and DN only.
+/// Or a ConvTile of kind Mat, all of it: both of layout NC1HWC0, NDC1HWC0 (the C0 of global in no
+/// dimension of it), FRACTAL_Z or FRACTAL_Z_3D (the tile may lack a first dimension of extent 1),
+/// of one shape, with 32 bytes in the last dimension. Pipe MTE2. Source: PTO ISA, TLOAD.
 template <class TileT, class Global, class... Events>
 [[gnu::always_inline]] inline RecordEvent TLOAD(TileT& tile, Global& global, Events&... events) {
   (events.Wait(), ...);
-  detail::Load(tile, global);
+  if constexpr (is_conv_tile_v<TileT>) {
+    detail::LoadConv(tile, global);
+  } else {
+    detail::Load(tile, global);
+  }
   npu::KeepCallSite();
   return {};
 }

@@ -8,6 +8,7 @@
 #include "pto/copy_tile.hpp"
 #include "pto/fixpipe.hpp"
 #include "pto/instr/move_acc_vec.hpp"
+#include "pto/instr/move_conv.hpp"
 #include "pto/traits.hpp"
 
 namespace pto {
@@ -156,7 +157,9 @@ template <class Dst, class Src>
 [[gnu::noinline]] void Move(Dst& dst, Src& src) {
   const void* call_site = __builtin_return_address(0);
   constexpr bool kFromMat = Src::Loc == TileType::Mat;
-  if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
+  if constexpr (is_conv_tile_v<Src>) {
+    MoveFilter("TMOV", call_site, dst, src, 0, 0);
+  } else if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
     MoveVec("TMOV", call_site, dst, src, 0, 0, From::kStart);
   } else if constexpr (kFromMat && (Dst::Loc == TileType::Left || Dst::Loc == TileType::Right)) {
     MoveToOperand("TMOV", call_site, dst, src, 0, 0);
@@ -188,6 +191,9 @@ template <class Stage, class Dst, class Src, class... Fp>
 ///   Vec to Vec      elements of one size in any two layouts, over the valid region that both have
 ///   Mat to Left, Right      one element type (int8, half, bfloat16, float), the whole tile, in any
 ///                           two layouts
+///                   from a ConvTile of layout FRACTAL_Z or FRACTAL_Z_3D, [C1, H, W, N, C0] or
+///                   [C1HW, N1, N0, C0], to Right as a matrix of C1HW * C0 rows and N columns, over
+///                   the valid region of dst in whole boxes
 ///   Mat to Bias     one row of int32 or float, or of half or bfloat16 as float; 64-byte multiples
 ///   Mat to Scaling  one row of 64-bit words; 128-byte multiples
 ///   Acc to Mat      over the valid region of dst; float to float, half or bfloat16 (nearest even),
@@ -196,7 +202,7 @@ template <class Stage, class Dst, class Src, class... Fp>
 /// kPhase of the unit flag changes nothing. Pipes V; MTE1; FIX for Scaling and from Acc.
 /// Source: PTO ISA, TMOV.
 template <class Dst, class Src, class... Events,
-          std::enable_if_t<is_tile_data_v<Src> && all_events_v<Events...>, int> = 0>
+          std::enable_if_t<is_any_tile_v<Src> && all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TMOV(Dst& dst, Src& src, Events&... events) {
   (events.Wait(), ...);
   detail::Move(dst, src);

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "pto/check.hpp"
+#include "pto/instr/rearrange_conv.hpp"
 #include "pto/layout.hpp"
 
 namespace pto {
@@ -78,11 +79,19 @@ template <class Dst, class T>
 /// dst[j, i] = src[i, j] over the valid region of src.
 ///   dst, src  Vec RowMajor tiles of one dtype of 8, 16 or 32 bits;  tmp  scratch tile, not touched
 ///   here
+/// Or ConvTiles of kind Vec, all of src: NCHW to NC1HWC0 or back, GNCHW to GNC1HWC0 or back, with
+/// the channels of src filled up to whole C0 in memory; NC1HWC0 or GNC1HWC0 to FRACTAL_Z [C1HW, N1,
+/// N0, C0], where groups of src lie N1 * N0 images apart, and what N lacks of it becomes 0 with
+/// groups and stays without; NCDHW to FRACTAL_Z_3D, filled up with 0.
 /// Pipe V. Source: PTO ISA, TTRANS.
 template <class Dst, class Src, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TTRANS(Dst& dst, Src& src, Tmp&, Events&... events) {
   (events.Wait(), ...);
-  detail::Transpose(dst, src);
+  if constexpr (is_conv_tile_v<Src>) {
+    detail::TransposeConv(dst, src);
+  } else {
+    detail::Transpose(dst, src);
+  }
   npu::KeepCallSite();
   return {};
 }

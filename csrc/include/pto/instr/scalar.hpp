@@ -3,6 +3,7 @@
 
 #include "npu/simd_fused.hpp"
 #include "npu/simd_ops.hpp"
+#include "pto/conv_tile.hpp"
 #include "pto/instr/elementwise.hpp"
 
 namespace pto {
@@ -54,22 +55,30 @@ template <class Dst, class Src>
   });
 }
 
-/// Fills a Mat tile, all of it.
+/// Fills a Mat tile, all of it, or a ConvTile.
 template <class Dst>
 [[gnu::noinline]] void FillMat(Dst& dst, typename Dst::DType scalar) {
   using T = typename Dst::DType;
   const void* call_site = __builtin_return_address(0);
-  constexpr size_t kBytes = Dst::Numel * sizeof(T);
-  const auto operands = [&](auto report) {
-    report(npu::Work{Dst::Numel, 0, 0},
-           npu::Access{SpaceOf(Dst::Loc), true, dst.data(), 1, kBytes, kBytes});
+  const auto fill = [&](const TileFacts& tile, size_t elements) {
+    const size_t bytes = elements * sizeof(T);
+    const auto operands = [&](auto report) {
+      report(npu::Work{elements, 0, 0},
+             npu::Access{SpaceOf(Dst::Loc), true, dst.data(), 1, bytes, bytes});
+    };
+    npu::Issue("TEXPANDS", npu::Pipe::kMte2, call_site, operands, [&] {
+      const npu::Core& core = *npu::current_core;
+      CheckType<T>(core, "TEXPANDS", kFillable);
+      CheckTile(core, "TEXPANDS", "dst", tile);
+      npu::simd::Map(npu::simd::Constant<T>{scalar}, elements, dst.data());
+    });
   };
-  npu::Issue("TEXPANDS", npu::Pipe::kMte2, call_site, operands, [&] {
-    const npu::Core& core = *npu::current_core;
-    CheckType<T>(core, "TEXPANDS", kFillable);
-    CheckTile(core, "TEXPANDS", "dst", dst);
-    npu::simd::Map(npu::simd::Constant<T>{scalar}, Dst::Numel, dst.data());
-  });
+  if constexpr (is_conv_tile_v<Dst>) {
+    const ConvFacts conv(dst);
+    fill(conv.Tile(), static_cast<size_t>(conv.Elements()));
+  } else {
+    fill(TileFacts(dst), Dst::Numel);
+  }
 }
 
 }  // namespace detail
@@ -260,7 +269,7 @@ template <class Dst, class Src, class... Events>
 }
 
 /// dst[i, j] = scalar over the valid region of a Vec tile, over all of a Mat tile.
-///   dst  Vec or Mat tile of 8, 16 or 32-bit elements; A5 also 64
+///   dst  Vec or Mat tile, or ConvTile of kind Mat, of 8, 16 or 32-bit elements; A5 also 64
 /// Pipe V, of a Mat tile MTE2. Source: PTO ISA, TEXPANDS.
 template <class Dst, class... Events>
 [[gnu::always_inline]] inline RecordEvent TEXPANDS(Dst& dst, typename Dst::DType scalar,

@@ -33,7 +33,8 @@ struct StoreMode {
 NPU_ONE_BODY(void CheckAccStore(const TransferFacts& facts, bool out_is_float)) {
   const int64_t* shape = facts.global.shape;
   if (facts.layout == Layout::DN || facts.order != TileOrder::kNz) {
-    npu::RaiseFault("TSTORE", "layout ND or NZ of global for an accumulator of layout NZ",
+    npu::RaiseFault("TSTORE",
+                    "layout ND, NZ, NC1HWC0 or NDC1HWC0 of global for an accumulator of layout NZ",
                     NameOf(facts.layout) + " and " + NameOf(facts.order));
   }
   CheckRange("TSTORE", "columns of an Acc tile", 1, 4095, facts.kind.cols);
@@ -44,17 +45,19 @@ NPU_ONE_BODY(void CheckAccStore(const TransferFacts& facts, bool out_is_float)) 
     return;
   }
   CheckRange("TSTORE", "rows of an Acc tile", 1, 65535, facts.kind.rows);
-  CheckRange("TSTORE", "shape[3] of layout NZ", 16, 16, shape[3]);
+  if (facts.layout == Layout::NZ) CheckRange("TSTORE", "shape[3] of layout NZ", 16, 16, shape[3]);
   const int64_t last = shape[4];
   const auto out_bytes = static_cast<int64_t>(facts.global.element_bytes);
   // 32-bit words: 16; float: 8, or 16 for boxes as they are
   const bool good =
       out_bytes == 4 ? last == 16 || (out_is_float && last == 8) : last * out_bytes == C0_SIZE_BYTE;
-  if (good && facts.tile.valid_cols % 16 == 0) return;
+  const int64_t cols = facts.layout == Layout::NZ ? facts.tile.valid_cols : facts.kind.cols;
+  if (good && cols % 16 == 0) return;
   npu::RaiseFault("TSTORE",
-                  "layout NZ with a last dimension of 16 (float also 8; narrower types 32 bytes) "
-                  "and columns of a multiple of 16",
-                  npu::TextOf(last) + " and " + npu::TextOf(facts.tile.valid_cols));
+                  "layout " + NameOf(facts.layout) +
+                      " with a last dimension of 16 (float also 8; narrower types 32 bytes) and "
+                      "columns of a multiple of 16",
+                  npu::TextOf(last) + " and " + npu::TextOf(cols));
 }
 
 NPU_ONE_BODY(void CheckStore(const TransferFacts& facts, const StoreMode& mode)) {
@@ -160,9 +163,10 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
 }  // namespace detail
 
 /// global = tile over the valid region of tile.
-///   global  layouts of global and tile: ND and ND, DN and DN, NZ and NZ. From an Acc tile ND or
-///           NZ: float goes to float, half or bfloat16 (nearest even, infinity beyond the range),
-///           int32 to int32.
+///   global  layouts of global and tile: ND and ND, DN and DN, NZ and NZ. From an Acc tile ND, NZ,
+///           NC1HWC0 (rows are N, H and W, columns C1 and C0; several N lie within each C1) or
+///           NDC1HWC0 (columns D, C1 and C0): float goes to float, half or bfloat16 (nearest even,
+///           infinity beyond the range), int32 to int32.
 ///   tile    Vec, Mat or Acc tile; its valid region has the shape of global
 ///   kAtomic AtomicAdd adds to global memory instead, element by element, in the order of blocks:
 ///           int8, int16, int32, half, bfloat16, float

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "pto/check.hpp"
+#include "pto/conv_tile.hpp"
+#include "pto/global_range.hpp"
+#include "pto/transfer.hpp"
+
+/// TLOAD of images and filters of convolutions.
+namespace pto::detail {
+
+/// A load of a ConvTile: extents and distances in global memory, in elements, of each dimension of
+/// the tile.
+struct ConvTransfer {
+  const ConvFacts& tile;
+  Layout layout;
+  char* data;
+  int64_t outer;  // extent of the dimension that the tile lacks, or 1
+  int64_t shape[kConvDims];
+  int64_t stride[kConvDims];
+
+  template <class Global>
+  ConvTransfer(const ConvFacts& conv, const Global& global)
+      : tile(conv),
+        layout(Global::layout),
+        data(reinterpret_cast<char*>(const_cast<typename Global::RawDType*>(global.data()))) {
+    // Filters may lack the first dimension, and NDC1HWC0 has its C0 in no dimension of the tensor.
+    const int skipped = conv.Dims() < kGlobalDims ? kGlobalDims - conv.Dims() : 0;
+    outer = skipped > 0 ? global.GetShape(0) : 1;
+    for (int d = 0; d < conv.Dims(); ++d) {
+      const int from = d + skipped;
+      shape[d] = from < kGlobalDims ? global.GetShape(from) : conv.Shape(d);
+      stride[d] = from < kGlobalDims ? global.GetStride(from) : 1;
+    }
+  }
+
+  /// Bytes from the first to behind the last element, as one row.
+  GlobalTensor<char, Shape<>, Stride<>> Span() const {
+    int64_t low = 0, high = 1;
+    for (int d = 0; d < tile.Dims(); ++d) {
+      const int64_t span = (tile.Shape(d) - 1) * stride[d];
+      (span < 0 ? low : high) += span;
+    }
+    const auto bytes = static_cast<int64_t>(tile.ElementBytes());
+    const int64_t size = tile.Elements() == 0 ? 0 : (high - low) * bytes;
+    return GlobalTensor<char, Shape<>, Stride<>>(data + low * bytes, {1, 1, 1, 1, size},
+                                                 {size, size, size, size, 1});
+  }
+};
+
+NPU_ONE_BODY(void CheckConvLoad(const ConvTransfer& load)) {
+  npu::Core& core = *npu::current_core;
+  const ConvFacts& tile = load.tile;
+  CheckTile(core, "TLOAD", "the tile", tile.Tile());
+  if (!core.check_limits) return;
+  npu::Text got;
+  bool same = load.outer == 1;
+  for (int d = 0; d < tile.Dims(); ++d) {
+    same = same && load.shape[d] == tile.Shape(d);
+    got += (d > 0 ? "x" : "") + npu::TextOf(load.shape[d]);
+  }
+  if (!same) {
+    npu::RaiseFault("TLOAD",
+                    "a global tensor of " + tile.Extents() + " elements (the shape of the tile)",
+                    load.outer == 1 ? got : npu::TextOf(load.outer) + "x" + got);
+  }
+  const int last = tile.Dims() - 1;
+  CheckRange("TLOAD", "bytes in the last dimension", C0_SIZE_BYTE, C0_SIZE_BYTE,
+             tile.Shape(last) * static_cast<int64_t>(tile.ElementBytes()));
+  CheckRange("TLOAD", "stride of the last dimension", 1, 1, load.stride[last]);
+  CheckGlobalMemory(core, "TLOAD", GlobalFacts(load.Span()));
+}
+
+/// tile = global, run by run of the last dimension.
+NPU_ONE_BODY(void CopyConv(const ConvTransfer& load)) {
+  const ConvFacts& tile = load.tile;
+  const int last = tile.Dims() - 1;
+  const auto bytes = static_cast<int64_t>(tile.ElementBytes());
+  const auto run = static_cast<size_t>(tile.Shape(last) * bytes);
+  const int64_t runs = tile.Elements() == 0 ? 0 : tile.Elements() / tile.Shape(last);
+  std::byte* to = tile.Data();
+  for (int64_t i = 0; i < runs; ++i, to += run) {
+    int64_t rest = i, offset = 0;
+    for (int d = last - 1; d >= 0; --d) {
+      offset += rest % tile.Shape(d) * load.stride[d];
+      rest /= tile.Shape(d);
+    }
+    std::memcpy(to, load.data + offset * bytes, run);
+  }
+}
+
+NPU_ONE_BODY(void LoadConvTile(const void* call_site, const ConvTransfer& load)) {
+  const auto operands = [&](auto report) {
+    const auto elements = static_cast<uint64_t>(load.tile.Elements());
+    const auto span = load.Span();
+    const auto bytes = static_cast<size_t>(span.GetShape(4));
+    report(npu::Work{elements, elements * load.tile.ElementBytes(), 0},
+           AccessOf(load.tile.Tile(), true),
+           npu::Access{npu::Space::kGm, false, span.data(), bytes != 0, bytes, bytes});
+  };
+  npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
+    CheckConvLoad(load);
+    CopyConv(load);
+  });
+}
+
+template <class Conv, class Global>
+[[gnu::noinline]] void LoadConv(Conv& tile, Global& global) {
+  static_assert(Conv::Loc == TileType::Mat, "TLOAD: expected a ConvTile of kind Mat");
+  static_assert(sizeof(typename Conv::DType) == sizeof(typename Global::DType),
+                "TLOAD: expected tile and global tensor of one element size");
+  static_assert(Conv::layout == Global::layout &&
+                    (Conv::layout == Layout::NC1HWC0 || Conv::layout == Layout::NDC1HWC0 ||
+                     Conv::layout == Layout::FRACTAL_Z || Conv::layout == Layout::FRACTAL_Z_3D),
+                "TLOAD: expected a ConvTile and a global tensor of one of the layouts NC1HWC0, "
+                "NDC1HWC0, FRACTAL_Z and FRACTAL_Z_3D");
+  static_assert(Conv::totalDimCount == (Conv::layout == Layout::NDC1HWC0 ? 6 : 5) ||
+                    (Conv::totalDimCount == 4 &&
+                     (Conv::layout == Layout::FRACTAL_Z || Conv::layout == Layout::FRACTAL_Z_3D)),
+                "TLOAD: expected a ConvTile of 5 dimensions, 6 of NDC1HWC0, or 4 of a filter");
+  const ConvFacts facts(tile);
+  LoadConvTile(__builtin_return_address(0), ConvTransfer(facts, global));
+}
+
+}  // namespace pto::detail

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "pto/check.hpp"
+#include "pto/fixpipe.hpp"
+#include "pto/fixpipe_params.hpp"
+#include "pto/global_range.hpp"
+
+/// Instructions of the chip on plain addresses that kernels use beside tiles.
+
+namespace pto::detail {
+
+/// Bytes on the chip or in global memory, as a range to check.
+struct RawRange {
+  const char* op;
+  npu::Space space;
+  char* data;
+  int64_t bytes;
+};
+
+/// Where an address of space lies: kernels pass what data() of a tile gave, or an offset.
+inline char* RawPlace(const npu::Core& core, npu::Space space, const void* address) {
+  char* data = const_cast<char*>(static_cast<const char*>(address));
+  const std::byte* base = core.scratchpad[static_cast<int>(space)];
+  if (npu::IsPlace(address) || base == nullptr) return data;
+  return const_cast<char*>(reinterpret_cast<const char*>(base)) +
+         reinterpret_cast<uintptr_t>(address);
+}
+
+/// Faults unless the range lies within its space or its allocation.
+NPU_ONE_BODY(void CheckRawRange(npu::Core& core, const RawRange& range)) {
+  if (range.space == npu::Space::kGm) {
+    const int64_t bytes = range.bytes;
+    const GlobalTensor<char, Shape<>, Stride<>> span(range.data, {1, 1, 1, 1, bytes},
+                                                     {bytes, bytes, bytes, bytes, 1});
+    if (core.check_limits) CheckGlobalMemory(core, range.op, GlobalFacts(span));
+    return;
+  }
+  const auto space = static_cast<int>(range.space);
+  const std::byte* base = core.scratchpad[space];
+  const int64_t offset = range.data - reinterpret_cast<const char*>(base);
+  const auto capacity = static_cast<int64_t>(core.arch->capacity[space]);
+  const bool inside = base != nullptr && npu::IsPlace(range.data) && offset >= 0 &&
+                      offset <= capacity && range.bytes <= capacity - offset;
+  if (inside) return;
+  npu::RaiseFault(range.op,
+                  "an address of " + npu::Text(npu::SpaceName(range.space)) + " with " +
+                      npu::TextOf(range.bytes) + " bytes up to its end",
+                  base == nullptr ? npu::Text("a core without it") : npu::TextOf(offset));
+}
+
+inline npu::Access RawAccess(const RawRange& range, bool is_write) {
+  const auto bytes = static_cast<size_t>(range.bytes);
+  return {range.space, is_write, range.data, 1, bytes, bytes};
+}
+
+NPU_ONE_BODY(void CopyL1ToGlobal(void* to, const void* from, int64_t bursts, int64_t length,
+                                 int64_t from_gap, int64_t to_gap)) {
+  constexpr const char* kOp = "copy_cbuf_to_gm";
+  constexpr int64_t kBlock = 32;  // bytes in which lengths and gaps count
+  const void* call_site = __builtin_return_address(0);
+  const npu::Core& core = npu::RunningCore(kOp);
+  const int64_t from_step = (length + from_gap) * kBlock, to_step = (length + to_gap) * kBlock;
+  const auto reach = [&](int64_t step) { return (bursts - 1) * step + length * kBlock; };
+  const RawRange source = {kOp, npu::Space::kL1, RawPlace(core, npu::Space::kL1, from),
+                           reach(from_step)};
+  const RawRange target = {kOp, npu::Space::kGm, static_cast<char*>(to), reach(to_step)};
+  const bool is_empty = bursts <= 0 || length <= 0;
+  const auto operands = [&](auto report) {
+    const auto bytes = static_cast<uint64_t>(is_empty ? 0 : bursts * length * kBlock);
+    if (is_empty) return report(npu::Work{});
+    report(npu::Work{0, bytes, 0}, RawAccess(target, true), RawAccess(source, false));
+  };
+  npu::Issue(kOp, npu::Pipe::kMte3, call_site, operands, [&] {
+    if (is_empty) return;
+    CheckRawRange(*npu::current_core, source);
+    CheckRawRange(*npu::current_core, target);
+    for (int64_t i = 0; i < bursts; ++i) {
+      std::memcpy(target.data + i * to_step, source.data + i * from_step,
+                  static_cast<size_t>(length * kBlock));
+    }
+  });
+}
+
+/// Fields of copy_matrix_cc_to_gm.
+struct RawAccStore {
+  int64_t rows, cols, to_pitch, from_rows;
+  uint64_t quant;
+  bool has_relu, splits, to_nd;
+};
+
+NPU_ONE_BODY(void CheckRawAccStore(const RawAccStore& store, uint64_t expected_quant)) {
+  constexpr const char* kOp = "copy_matrix_cc_to_gm";
+  if (!store.to_nd || store.splits) {
+    npu::RaiseFault(kOp, "a store into rows of a matrix (others only by TSTORE)",
+                    store.splits ? "channels that are split" : "boxes");
+  }
+  if (store.quant != expected_quant) {
+    npu::RaiseFault(kOp,
+                    "quantization mode " + npu::TextOf(expected_quant) +
+                        " for these element types (others only by TSTORE)",
+                    npu::TextOf(store.quant));
+  }
+}
+
+template <class Out, class In>
+[[gnu::noinline]] void StoreRawAcc(Out* to, const In* from, const RawAccStore& store) {
+  constexpr const char* kOp = "copy_matrix_cc_to_gm";
+  constexpr bool kPlain = std::is_same_v<Out, In>;
+  constexpr bool kNarrows = std::is_same_v<In, float> && npu::simd::kIsHalf<Out>;
+  const void* call_site = __builtin_return_address(0);
+  const npu::Core& core = npu::RunningCore(kOp);
+  const int64_t boxes = (store.cols + 15) / 16, rows = store.rows, cols = store.cols;
+  const bool is_empty = rows <= 0 || cols <= 0;
+  const int64_t read = is_empty ? 0 : ((boxes - 1) * store.from_rows + rows) * 16;
+  const int64_t written = is_empty ? 0 : (rows - 1) * store.to_pitch + cols;
+  const RawRange source = {kOp, npu::Space::kL0C, RawPlace(core, npu::Space::kL0C, from),
+                           read * static_cast<int64_t>(sizeof(In))};
+  const RawRange target = {kOp, npu::Space::kGm, reinterpret_cast<char*>(to),
+                           written * static_cast<int64_t>(sizeof(Out))};
+  const auto operands = [&](auto report) {
+    const auto area = static_cast<uint64_t>(rows * cols);
+    report(npu::Work{area, area * sizeof(Out), 0}, RawAccess(target, true),
+           RawAccess(source, false));
+  };
+  npu::Issue(kOp, npu::Pipe::kFix, call_site, operands, [&] {
+    constexpr uint64_t kCast = std::is_same_v<Out, half> ? F322F16 : F322BF16;
+    if (is_empty) return;
+    CheckRawAccStore(store, kPlain ? uint64_t{NoQuant} : kNarrows ? kCast : ~uint64_t{0});
+    CheckRawRange(*npu::current_core, source);
+    CheckRawRange(*npu::current_core, target);
+    if constexpr (kPlain || kNarrows) {
+      const auto* acc = reinterpret_cast<const In*>(source.data);
+      for (int64_t box = 0; box < boxes; ++box) {
+        const auto count = static_cast<size_t>(std::min<int64_t>(16, cols - box * 16));
+        for (int64_t row = 0; row < rows; ++row) {
+          const In* run = acc + (box * store.from_rows + row) * 16;
+          Out* line = to + row * store.to_pitch + box * 16;
+          if (store.has_relu) {
+            ConvertRun<ReluPreMode::NormalRelu>(line, run, count);
+          } else {
+            ConvertRun<ReluPreMode::NoRelu>(line, run, count);
+          }
+        }
+      }
+    }
+  });
+}
+
+NPU_ONE_BODY(void SetNdPara(uint64_t value)) {
+  npu::CountInstruction(npu::RunningCore("set_nd_para"));
+  const uint64_t matrices = value & 0xffff;
+  if (matrices > 1) npu::RaiseFault("set_nd_para", "one matrix", npu::TextOf(matrices));
+}
+
+}  // namespace pto::detail
+
+/// Copies bursts of blocks of 32 bytes from L1 to global memory.
+///   bursts, length  number of them, and blocks in each;  from_gap, to_gap  blocks between them
+/// Pipe MTE3. Source: CCE intrinsics.
+[[gnu::always_inline]] inline void copy_cbuf_to_gm(void* to, const void* from, uint8_t,
+                                                   uint16_t bursts, uint16_t length,
+                                                   uint16_t from_gap, uint16_t to_gap) {
+  pto::detail::CopyL1ToGlobal(to, from, bursts, length, from_gap, to_gap);
+  npu::KeepCallSite();
+}
+
+/// Stores rows x cols elements of an accumulator of from_rows rows into a matrix, to_pitch elements
+/// from row to row; float to float, half or bfloat16, int32 to int32. Other modes of quantization,
+/// and boxes, only by TSTORE. Pipe FIX. Source: CCE intrinsics.
+template <class Out, class In>
+[[gnu::always_inline]] inline void copy_matrix_cc_to_gm(Out* to, In* from, uint8_t, uint16_t cols,
+                                                        uint16_t rows, uint32_t to_pitch,
+                                                        uint16_t from_rows, uint8_t, uint64_t quant,
+                                                        uint8_t relu, bool splits, bool to_nd) {
+  pto::detail::StoreRawAcc(to, from,
+                           {rows, cols, to_pitch, from_rows, quant, relu != 0, splits, to_nd});
+  npu::KeepCallSite();
+}
+
+/// How many matrices copy_matrix_cc_to_gm writes: one.
+inline void set_nd_para(uint64_t value) { pto::detail::SetNdPara(value); }
