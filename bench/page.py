@@ -23,8 +23,9 @@ def markdown(results: dict[str, Any]) -> str:
     for subject in dict.fromkeys(row["subject"] for row in rows):
         of_subject = [row for row in rows if row["subject"] == subject]
         parts += [f"### {subject.capitalize()}", *tables(of_subject)]
-    if results["left_out"]:
-        parts.append("\n".join(["Left out:", "", *(f"- {row['name']}: {row['why']}" for row in results["left_out"])]))
+    for heading, key in (("Left out:", "left_out"), ("Failed:", "failed")):
+        if results[key]:
+            parts.append("\n".join([heading, "", *(f"- {row['name']}: {row['why']}" for row in results[key])]))
     return "\n\n".join(parts) + "\n"
 
 

@@ -56,7 +56,7 @@ def duration(seconds: float) -> str:
 
 def run(rows: dict[str, list[Row]], effort: Effort) -> dict[str, Any]:
     """Figures of the rows, printed one by one; Ctrl-C ends with those that are there."""
-    results: dict[str, Any] = {"machine": machine(), "rows": [], "left_out": []}
+    results: dict[str, Any] = {"machine": machine(), "rows": [], "left_out": [], "failed": []}
     load = results["machine"]["load_before"]
     if load > _BUSY:
         print(f"load: expected at most {_BUSY}, got {load:.1f}: other programs disturb the figures", file=sys.stderr)
@@ -69,6 +69,9 @@ def run(rows: dict[str, list[Row]], effort: Effort) -> dict[str, Any]:
                 except (RowUnavailable, CompileError) as error:
                     results["left_out"].append({"name": row.name, "why": str(error)})
                     print(f"{row.name}: left out: {error}", flush=True)
+                except Exception as error:  # the figures of the others must not be lost
+                    results["failed"].append({"name": row.name, "why": f"{type(error).__name__}: {error}"})
+                    print(f"{row.name}: failed: {type(error).__name__}: {error}", flush=True)
                 else:
                     results["rows"].append(figure)
                     print(line(figure), flush=True)
@@ -106,19 +109,20 @@ def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints a table and writes the figures as JSON."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints a table and writes the figures as JSON; 1 when a row failed."""
     options = options_of(arguments)
     if options.list:
         print("\n".join(row.name for rows in options.rows.values() for row in rows))
-        return
+        return 0
     torch.set_num_threads(options.threads)
     start = time.monotonic()
     results = run(options.rows, Effort(options.pairs, options.sample, options.budget))
     print(f"{len(results['rows'])} rows in {time.monotonic() - start:.0f} seconds")
     if options.output:
         options.output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    return 1 if results["failed"] else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -56,6 +56,7 @@ RESULTS = {
         figure("d", "4", 5.0, subject="rows"),
     ],
     "left_out": [{"name": "e", "why": "no compiler"}],
+    "failed": [{"name": "f", "why": "RuntimeError: a fault"}],
 }
 
 
@@ -88,8 +89,9 @@ class PageTest(unittest.TestCase):
             )
         )
 
-    def test_says_what_is_left_out(self) -> None:
-        self.assertTrue(page.markdown(RESULTS).endswith("Left out:\n\n- e: no compiler\n"))
+    def test_says_what_is_left_out_or_failed(self) -> None:
+        end = "\n\nLeft out:\n\n- e: no compiler\n\nFailed:\n\n- f: RuntimeError: a fault\n"
+        self.assertTrue(page.markdown(RESULTS).endswith(end))
 
     def test_replaces_its_part_of_the_page_and_nothing_else(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -49,7 +49,7 @@ class RowsTest(unittest.TestCase):
         for row in bench_elementwise.ROWS:
             of_case.setdefault((row.operator, row.against, row.way, row.dtype), []).append(row.size)
         for case, sizes in of_case.items():
-            self.assertEqual(sizes, ["4", "40960", "1M", "64M"], case)
+            self.assertEqual(sizes, ["4", "40960", "1M", "64M"][: 3 if "backward" in case else 4], case)
 
     def test_have_the_comparisons_that_have_goals(self) -> None:
         goals = {(row.operator, row.against) for row in ROWS if row.goal is not None}

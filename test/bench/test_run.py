@@ -100,11 +100,11 @@ class RunTest(unittest.TestCase):
             path = Path(folder, "result.json")
             out, _ = main_of("--only", r"^x\.view", "--pairs", "2", "--sample", "1e-4", "--output", str(path))
             results = json.loads(path.read_text(encoding="utf-8"))
-        self.assertEqual(set(results), {"machine", "rows", "left_out"})
+        self.assertEqual(set(results), {"machine", "rows", "left_out", "failed"})
         self.assertEqual(set(results["machine"]), MACHINE)
         self.assertEqual([set(figure) for figure in results["rows"]], [KEYS])
         self.assertEqual(results["rows"][0]["name"], "x.view, 64x64 float32, forward / the same on cpu")
-        self.assertEqual(results["left_out"], [])
+        self.assertEqual((results["left_out"], results["failed"]), ([], []))
         self.assertRegex(out, r"x\.view +64x64 +float32 +forward +[\d.]+ us +[\d.]+ us +[\d.]+ +[\d.]+ to [\d.]+ ")
 
     def test_leaves_out_what_is_unavailable_and_goes_on(self) -> None:
@@ -114,6 +114,18 @@ class RunTest(unittest.TestCase):
         self.assertEqual(results["left_out"], [{"name": missing.name, "why": "a compiler: expected one, got none"}])
         self.assertEqual([figure["name"] for figure in results["rows"]], [row().name])
         self.assertIn(f"{missing.name}: left out: a compiler: expected one, got none\n", out.getvalue())
+
+    def test_keeps_figures_when_a_row_fails_and_ends_with_1(self) -> None:
+        broken = row(mock.Mock(side_effect=RuntimeError("a fault")), way="backward")
+        with mock.patch.object(run, "all_rows", return_value={"subject": [broken, row()]}):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, "result.json")
+                with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+                    self.assertEqual(run.main(["--pairs", "2", "--output", str(path)]), 1)
+                results = json.loads(path.read_text(encoding="utf-8"))
+            self.assertEqual(results["failed"], [{"name": broken.name, "why": "RuntimeError: a fault"}])
+            self.assertEqual([figure["name"] for figure in results["rows"]], [row().name])
+            self.assertIn(f"{broken.name}: failed: RuntimeError: a fault\n", out.getvalue())
 
     def test_keeps_figures_when_it_is_interrupted(self) -> None:
         stopped = row(mock.Mock(side_effect=KeyboardInterrupt))
