@@ -7,23 +7,23 @@
 #include "pto/types.hpp"
 
 /// How the pipe FIX converts the elements of an accumulator; those with a V take a word for each
-/// column. Of the names of the chip's compiler those that A2, A3 and A5 share.
-enum QuantMode_t {
-  NoQuant,
-  F322F16,
-  F322BF16,
-  DEQF16,
-  VDEQF16,
-  QF322B8_PRE,
-  VQF322B8_PRE,
-  REQ8,
-  VREQ8,
-  QF322F16_PRE,
-  VQF322F16_PRE,
-  QF322BF16_PRE,
-  VQF322BF16_PRE,
-  QS322BF16_PRE,
-  VQS322BF16_PRE,
+/// column. Names and values of the chip's compiler.
+enum QuantMode_t : uint8_t {
+  NoQuant = 0,
+  F322F16 = 1,
+  VREQ8 = 8,
+  REQ8 = 9,
+  VDEQF16 = 10,
+  DEQF16 = 11,
+  F322BF16 = 16,
+  VQF322B8_PRE = 23,
+  QF322B8_PRE = 24,
+  VQF322F16_PRE = 32,
+  QF322F16_PRE = 33,
+  VQF322BF16_PRE = 34,
+  QF322BF16_PRE = 35,
+  VQS322BF16_PRE = 40,
+  QS322BF16_PRE = 41,
 };
 
 namespace pto {

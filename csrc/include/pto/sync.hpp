@@ -63,16 +63,16 @@ NPU_ONE_BODY(void WaitFlag(pipe_t source, pipe_t destination, int id)) {
 }  // namespace pto::detail
 
 /// Marks, on the source pipe, that destination may go on past the wait_flag of the same pipes and
-/// id.
-[[gnu::always_inline]] inline void set_flag(pipe_t source, pipe_t destination, event_t id) {
-  pto::detail::SetFlag(source, destination, id);
+/// id, an event_t or its number.
+[[gnu::always_inline]] inline void set_flag(pipe_t source, pipe_t destination, int64_t id) {
+  pto::detail::SetFlag(source, destination, static_cast<int>(id));
   npu::KeepCallSite();
 }
 
 /// Holds the destination pipe until the set_flag of the same pipes and id. A fault when there was
 /// none.
-[[gnu::always_inline]] inline void wait_flag(pipe_t source, pipe_t destination, event_t id) {
-  pto::detail::WaitFlag(source, destination, id);
+[[gnu::always_inline]] inline void wait_flag(pipe_t source, pipe_t destination, int64_t id) {
+  pto::detail::WaitFlag(source, destination, static_cast<int>(id));
   npu::KeepCallSite();
 }
 

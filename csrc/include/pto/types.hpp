@@ -23,6 +23,7 @@
 #define __tf__
 #define AICORE
 #define __aicore__
+#define aicore [maybe_unused]  // kernels spell it [aicore], too
 #define __global__
 #define GM_ADDR __gm__ uint8_t*
 #if defined(__x86_64__) && !defined(__clang__)

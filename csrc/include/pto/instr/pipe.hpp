@@ -35,9 +35,10 @@ struct PipeSide {
 ///   SlotSize, SlotNum  bytes of a slot, and how many there are: on the chip, too, an odd number
 ///                      above 3 lets the push that comes first to a slot again not wait for it
 ///   LocalSlotNum       buffers on the consumer's core for tiles from global memory
-///   IsNoSplit          one vector core takes part (A5)
+///   IsNoSplit          one vector core takes part (A5), until a push says otherwise
 /// The constructor takes the slots in global memory, and where in UB of the vector cores and in L1
-/// of the cube core tiles arrive. Source: PTO ISA, TPipe.
+/// of the cube core tiles arrive. A5, too, counts free slots as A2 and A3 do: of the chip's headers
+/// those of A5 let a fast producer overrun a slow consumer. Source: PTO ISA, TPipe.
 template <uint8_t FlagID, uint8_t DirType, uint32_t SlotSize, uint32_t SlotNum,
           uint32_t LocalSlotNum = 2, bool IsNoSplit = false, bool EN_UNIT_FLAG = false>
 struct TPipe {
@@ -84,8 +85,9 @@ struct TPipe {
   }
 
   struct Producer : detail::PipeSide {
-    bool isAllocate = true;  // push waits for a free slot
-    bool isRecord = true;    // push tells the consumer
+    bool isAllocate = true;       // push waits for a free slot
+    bool isRecord = true;         // push tells the consumer
+    bool is_parted = !IsNoSplit;  // both vector cores take part
 
     void setAllocateStatus(bool allocate) { isAllocate = allocate; }
     void setRecordStatus(bool record) { isRecord = record; }
@@ -132,7 +134,9 @@ struct TPipe {
     template <TileSplitAxis kSplit, class Config, class TileT>
     [[gnu::always_inline]] inline void PushAcc(RingFiFo& fifo, TileT& tile) {
       using T = FixpipeConsDType_t<Config::QuantPre, typename TileT::DType>;
-      if (SlotNum > 1) detail::CheckSlot<TileT, sizeof(T)>(tile, SlotSize);
+      // From core to core a slot holds what one vector core gets.
+      const uint64_t parts = !Flags::IsGlobal() && kSplit != TILE_NO_SPLIT ? 2 : 1;
+      if (SlotNum > 1) detail::CheckSlot<TileT, sizeof(T)>(tile, SlotSize * parts);
       if (Flags::IsGlobal()) return detail::PushAccToGlobal<Config>(tile, GlobalSlot(fifo, *this));
       const int64_t there = SlotFrom(fifo.C2V_CONSUMER_BUF, SlotNum, SlotSize, *this);
       detail::PushAccToVector<kSplit, Config>(tile, static_cast<uint64_t>(there));
@@ -186,10 +190,7 @@ struct TPipe {
 
   TPipe(void* slots, uint32_t c2v_buffer, uint32_t v2c_buffer)
       : fifo(slots, c2v_buffer, v2c_buffer) {
-    if (!Flags::IsA3()) {
-      for (uint32_t i = 0; i < SyncPeriod; ++i) Flags::Free(!IsNoSplit);
-      return;
-    }
+    if (!Flags::IsA3()) return;
     if (DIR_TYPE > DIR_V2C_CTRL) detail::RaiseDirection(DIR_TYPE);
     // The slots of the vector cores lie behind those of the cube core.
     constexpr int kBehind = static_cast<int>(SlotNum * SlotSize);
@@ -199,8 +200,8 @@ struct TPipe {
   /// Takes the notices of free slots that are left, so that the flags are as before.
   ~TPipe() noexcept(false) {
     if (std::uncaught_exceptions() != 0) return;
-    const uint32_t left = Flags::IsA3() ? countPendingFreeCredits(prod.tileIndex) : SyncPeriod;
-    for (uint32_t i = 0; i < left; ++i) Flags::Allocate(!IsNoSplit);
+    const uint32_t left = countPendingFreeCredits(prod.tileIndex);
+    for (uint32_t i = 0; i < left; ++i) Flags::Allocate(prod.is_parted);
   }
 };
 

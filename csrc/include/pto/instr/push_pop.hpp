@@ -12,12 +12,20 @@ namespace pto {
 
 namespace detail {
 
-template <TileSplitAxis kSplit, class Pipe, class Push>
-[[gnu::always_inline]] inline void PushNext(Pipe& pipe, const Push& push) {
+/// Waits for a free slot.
+template <TileSplitAxis kSplit, class Pipe>
+[[gnu::always_inline]] inline void Reserve(Pipe& pipe) {
   auto& producer = pipe.prod;
+  producer.is_parted = kSplit != TILE_NO_SPLIT;
   if (producer.isAllocate && Pipe::shouldWaitFree(producer.tileIndex)) {
     producer.template allocate<kSplit>();
   }
+}
+
+template <TileSplitAxis kSplit, class Pipe, class Push>
+[[gnu::always_inline]] inline void PushNext(Pipe& pipe, const Push& push) {
+  Reserve<kSplit>(pipe);
+  auto& producer = pipe.prod;
   push();
   ++producer.tileIndex;
   if (producer.isRecord) producer.template record<kSplit>();
@@ -90,7 +98,7 @@ template <class Pipe, class TileT, class Config, class... Events,
           std::enable_if_t<is_tile_data_v<TileT> && !detail::kIsEvent<Config>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TPUSH(Pipe& pipe, TileT& tile, Events&... events) {
   (events.Wait(), ...);
-  detail::PushNext<TILE_UP_DOWN>(pipe, [&]() __attribute__((always_inline)) {
+  detail::PushNext<TILE_NO_SPLIT>(pipe, [&]() __attribute__((always_inline)) {
     pipe.prod.template push<TileT, Config>(pipe.fifo, tile);
   });
   return {};
@@ -104,12 +112,9 @@ template <class Pipe, class Global, TileSplitAxis kSplit, class... Events,
           std::enable_if_t<is_global_data_v<Global>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TALLOC(Pipe& pipe, Global& global, Events&... events) {
   (events.Wait(), ...);
-  auto& producer = pipe.prod;
-  if (producer.isAllocate && Pipe::shouldWaitFree(producer.tileIndex)) {
-    producer.template allocate<kSplit>();
-  }
-  detail::AssignSlot<kSplit>("TALLOC", pipe, producer, global);
-  ++producer.tileIndex;
+  detail::Reserve<kSplit>(pipe);
+  detail::AssignSlot<kSplit>("TALLOC", pipe, pipe.prod, global);
+  ++pipe.prod.tileIndex;
   return {};
 }
 
