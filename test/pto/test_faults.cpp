@@ -152,7 +152,7 @@ TEST(Flag, UnknownPipesAndIdsAreNamed) {
   ExpectContains(FaultOf([] { set_flag(PIPE_ALL, PIPE_V, EVENT_ID0); }),
                  "got pipe 7, pipe 1, id 0");
   ExpectContains(FaultOf([] { pipe_barrier(pipe_t(9)); }), "got 9");
-  ExpectContains(FaultOf([] { wait_flag_dev(16); }), "a flag id from 0 to 15, got 16");
+  ExpectContains(FaultOf([] { wait_flag_dev(16); }), "a flag id from 0 to 15, got pipe 0, id 16");
 }
 
 TEST(Instruction, OutsideOfAKernelIsNamed) {

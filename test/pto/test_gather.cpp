@@ -94,6 +94,8 @@ TEST(Tgather, PacksTheElementsThatAPatternTakes) {
   GathersInRows<int32_t, MaskPattern::P1000>(3, 4);
   GathersInRows<uint16_t, MaskPattern::P1111>(0, 1);
   GathersInRows<uint8_t, MaskPattern::P1010>(1, 2, test::kA5);
+  GathersInRows<float8_e4m3_t, MaskPattern::P0101>(0, 2, test::kA5);
+  GathersInRows<hifloat8_t, MaskPattern::P1000>(3, 4, test::kA5);
 }
 
 TEST(Tgather, TakesTheRowsOfAPattern) {

@@ -49,9 +49,11 @@ uint32_t IndexAt(size_t i, uint32_t count, bool stays_inside) {
 }
 
 template <class T, class Index, GatherOOB kOob>
-void GathersRows(const Rule& rule) {
+void GathersRows(const Rule& rule, bool a5 = test::kA3) {
   const auto table = Samples<T>(kElements, 71);
   OnCore([&] {
+    std::optional<AsA5> chip;
+    if (a5) chip.emplace();
     VecTile<T, 8, 64> dst(kRows, kCols);
     VecTile<Index, 1, 8> idx(1, kRows);
     PackedTable<const T> global(table.data());
@@ -77,6 +79,7 @@ TEST(Mgather, TakesTheRowsThatIndexesName) {
   GathersRows<half, uint32_t, GatherOOB::Clamp>(kClamped);
   GathersRows<bfloat16_t, int32_t, GatherOOB::Wrap>(kWrapped);
   GathersRows<int8_t, int32_t, GatherOOB::Zero>(kDropped);
+  GathersRows<float8_e5m2_t, int32_t, GatherOOB::Zero>(kDropped, test::kA5);
 }
 
 template <class T, class Index, GatherOOB kOob>

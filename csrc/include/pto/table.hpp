@@ -89,7 +89,7 @@ inline bool IsLeftOut(Beyond beyond, size_t place, size_t count) {
   return beyond == Beyond::kLeftOut && place == count;
 }
 
-inline constexpr TypeRule kTableTypes = {kAny8To32, kAny8To32};
+inline constexpr TypeRule kTableTypes = {kAny8To32, kAny8To32 | kE4m3 | kE5m2 | kHif8};
 
 /// Faults unless tile and the tile of its indexes are what an access to table takes.
 template <class TileT, class Idx>

@@ -16,6 +16,7 @@ namespace pto {
 namespace detail {
 
 inline constexpr TypeRule kGathered = {kAny16And32, kAny8To32 | kInt64 | kUint64};
+inline constexpr TypeRule kGatheredByMask = {kGathered.a3, kGathered.a5 | kE4m3 | kE5m2 | kHif8};
 inline constexpr TypeRule kGatherIndexes = {kInt32 | kUint32, kInt16 | kUint16 | kInt32 | kUint32};
 
 template <class Dst, class Src, class Idx>
@@ -102,7 +103,7 @@ template <class Dst, class Src>
   };
   npu::Issue("TGATHER", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckType<typename Src::DType>(core, "TGATHER", kGathered);
+    CheckType<typename Src::DType>(core, "TGATHER", kGatheredByMask);
     CheckTile(core, "TGATHER", "dst", dst);
     CheckTile(core, "TGATHER", "src", src);
     rows ? GatherRows(core, dst, src, every) : GatherInRows(core, dst, src, every);
@@ -161,7 +162,8 @@ template <class Dst, class Src0, class Src1, class Tmp, class... Events,
 
 /// dst = the elements of each row of the valid region of src that kPattern takes, packed one behind
 /// the other without regard to the rows of dst; with GATHER_COL the rows that it takes.
-///   dst, src  Vec RowMajor tiles of one element size of 16 or 32 bits (A5 also 8 and 64). The rows
+///   dst, src  Vec RowMajor tiles of one element size of 16 or 32 bits (A5 also 8 and 64, 8-bit
+///             floats too). The rows
 ///             of dst are valid to the end; with GATHER_COL src has 2 or 4 times its rows
 /// Pipe V. Source: PTO ISA, TGATHER.
 template <class Dst, class Src, MaskPattern kPattern = MaskPattern::P1111,

@@ -171,7 +171,8 @@ template <class Dst, class Global, class Idx, class Scratch>
 
 /// Row i of dst = row indexes[0, i] of src (Row), or dst[i, j] = element indexes[i, j] of src in
 /// row-major order (Elem), over the valid region of dst.
-///   dst      Vec tile of elements of 8, 16 or 32 bits: RowMajor, or NZ for a src of layout NZ,
+///   dst      Vec tile of elements of 8, 16 or 32 bits (A5 also 8-bit floats): RowMajor, or NZ for
+///   a src of layout NZ,
 ///            whose whole rows it then takes; or a Mat tile of layout NZ for Row, whose indexes are
 ///            a global tensor
 ///   src      global tensor of its dtype: of layout ND packed, for Row with any stride[3]; or NZ

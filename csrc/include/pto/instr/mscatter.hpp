@@ -110,7 +110,8 @@ template <ScatterAtomicOp kOp, class Global, class Src, class Idx>
 /// order = src[i, j] (Elem), over the valid region of src in its order: of equal indexes the last
 /// one stays.
 ///   dst      global tensor: of layout ND packed, for Row with any stride[3]; or NZ
-///   src      Vec tile of its dtype of 8, 16 or 32 bits: RowMajor, or NZ for a dst of layout NZ,
+///   src      Vec tile of its dtype of 8, 16 or 32 bits (A5 also 8-bit floats): RowMajor, or NZ for
+///   a dst of layout NZ,
 ///            which then takes whole rows
 ///   indexes  Vec RowMajor tile of int32 or uint32 that counts as unsigned; of Row one valid row or
 ///            column
