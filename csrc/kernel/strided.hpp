@@ -104,8 +104,11 @@ struct Place {
 class Grid {
  public:
   AICORE Grid(int64_t dims, const int64_t* shape, int tile_rows, int tile_cols)
-      : dims_(dims), shape_(shape), tile_rows_(tile_rows), tile_cols_(tile_cols) {
-    count_ = Ceil(shape[dims - 1], tile_cols) * Ceil(shape[dims - 2], tile_rows);
+      : dims_(dims),
+        shape_(shape),
+        cols_{tile_cols, Ceil(shape[dims - 1], tile_cols)},
+        rows_{tile_rows, Ceil(shape[dims - 2], tile_rows)},
+        count_(cols_.pieces * rows_.pieces) {
     for (int64_t d = 0; d < dims - 2; ++d) count_ *= shape[d];
   }
 
@@ -117,9 +120,9 @@ class Grid {
 
   AICORE Place At(int64_t tile) const {
     Place place;
-    place.cols = Cut(tile, dims_ - 1, tile_cols_, place);
-    place.rows = Cut(tile, dims_ - 2, tile_rows_, place);
-    for (int64_t d = dims_ - 3; d >= 0; --d) Cut(tile, d, 1, place);
+    place.cols = Take(tile, dims_ - 1, cols_, place);
+    place.rows = Take(tile, dims_ - 2, rows_, place);
+    for (int64_t d = dims_ - 3; d >= 0; --d) Take(tile, d, {1, shape_[d]}, place);
     return place;
   }
 
@@ -139,19 +142,28 @@ class Grid {
  private:
   AICORE static int64_t Ceil(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
+  /// How a dimension is cut.
+  struct Cut {
+    int64_t unit;
+    int64_t pieces;
+  };
+
   /// Takes dimension d off the tile number; returns the extent of the tile there.
-  AICORE int Cut(int64_t& tile, int64_t d, int unit, Place& place) const {
-    const int64_t pieces = shape_[d] == 0 ? 1 : Ceil(shape_[d], unit);
-    place.at[d] = tile % pieces * unit;
-    tile /= pieces;
+  AICORE int Take(int64_t& tile, int64_t d, Cut cut, Place& place) const {
+    int64_t piece = 0;
+    if (cut.pieces > 1) {
+      piece = tile % cut.pieces;
+      tile /= cut.pieces;
+    }
+    place.at[d] = piece * cut.unit;
     const int64_t left = shape_[d] - place.at[d];
-    return static_cast<int>(left < unit ? left : unit);
+    return static_cast<int>(left < cut.unit ? left : cut.unit);
   }
 
   int64_t dims_;
   const int64_t* shape_;
-  int tile_rows_;
-  int tile_cols_;
+  Cut cols_;
+  Cut rows_;
   int64_t count_;
 };
 

@@ -12,6 +12,9 @@ constexpr int kMaxDims = 16;
 constexpr int kTileBlocks = 128;
 constexpr int kTileBytes = kTileBlocks * 32;
 
+/// Tile buffers of work that a block starts for.
+constexpr int kTilesPerBlock = 4;
+
 /// The blocks of 32 bytes per tile row that the kernels are built for; the least that holds a row
 /// is taken.
 constexpr int kRowBlocks[] = {1, 8, kTileBlocks};

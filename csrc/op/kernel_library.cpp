@@ -74,8 +74,9 @@ uint32_t BlocksFor(int64_t elements, DType dtype) {
     int cube = 0, vector = 0;
     return npuGetCoreCount(&cube, &vector) == NPU_SUCCESS ? vector : 1;
   }();
-  const auto per_tile = static_cast<int64_t>(kTileBytes / ElementSize(dtype));
-  return static_cast<uint32_t>(std::clamp<int64_t>((elements + per_tile - 1) / per_tile, 1, cores));
+  const auto per_block = static_cast<int64_t>(kTilesPerBlock * kTileBytes / ElementSize(dtype));
+  return static_cast<uint32_t>(
+      std::clamp<int64_t>((elements + per_block - 1) / per_block, 1, cores));
 }
 
 }  // namespace

@@ -100,7 +100,9 @@ inline constexpr uintptr_t kLowestPlace = 1024 * kKiB;
 inline bool IsPlace(const void* data) { return reinterpret_cast<uintptr_t>(data) >= kLowestPlace; }
 
 /// The core whose kernel this thread runs; null outside a kernel. Lives in libnpu_runtime.so alone:
-/// a variable of a header becomes two once a kernel library is built with hidden visibility.
-extern __attribute__((visibility("default"))) __thread Core* current_core;
+/// a variable of a header becomes two once a kernel library is built with hidden visibility. Each
+/// instruction reads it: the initial-exec model spares a call.
+extern __attribute__((visibility("default"), tls_model("initial-exec")))
+__thread Core* current_core;
 
 }  // namespace npu

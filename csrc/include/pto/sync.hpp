@@ -8,19 +8,36 @@
 
 namespace pto::detail {
 
-NPU_ONE_BODY(void CheckFlag(const char* op, pipe_t source, pipe_t destination, int id)) {
-  if (static_cast<unsigned>(source) >= npu::kPipes ||
-      static_cast<unsigned>(destination) >= npu::kPipes ||
-      static_cast<unsigned>(id) >= npu::kEventIds) {
-    npu::RaiseFault(op, "pipes from PIPE_S (0) to PIPE_FIX (6) and an event id from 0 to 7",
-                    "pipe " + npu::TextOf(source) + ", pipe " + npu::TextOf(destination) + ", id " +
-                        npu::TextOf(id));
-  }
+NPU_ONE_BODY(NPU_RAISES void RaiseFlag(const char* op, pipe_t source, pipe_t destination,
+                                       int id)) {
+  npu::RaiseFault(op, "pipes from PIPE_S (0) to PIPE_FIX (6) and an event id from 0 to 7",
+                  "pipe " + npu::TextOf(source) + ", pipe " + npu::TextOf(destination) + ", id " +
+                      npu::TextOf(id));
+}
+
+inline void CheckFlag(const char* op, pipe_t source, pipe_t destination, int id) {
+  const bool good = static_cast<unsigned>(source) < npu::kPipes &&
+                    static_cast<unsigned>(destination) < npu::kPipes &&
+                    static_cast<unsigned>(id) < npu::kEventIds;
+  if (__builtin_expect(!good, 0)) RaiseFlag(op, source, destination, id);
 }
 
 NPU_ONE_BODY(npu::Text FlagName(pipe_t source, pipe_t destination, int id)) {
   return npu::Text(npu::PipeName(static_cast<npu::Pipe>(source))) + ", " +
          npu::PipeName(static_cast<npu::Pipe>(destination)) + ", EVENT_ID" + npu::TextOf(id);
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseFlagFull(pipe_t source, pipe_t destination, int id)) {
+  npu::RaiseFault(
+      "set_flag",
+      "at most 255 sets of (" + FlagName(source, destination, id) + ") without a wait_flag",
+      "one more");
+}
+
+/// A core runs its instructions in program order: a flag that is not set by now would never be.
+NPU_ONE_BODY(NPU_RAISES void RaiseFlagUnset(pipe_t source, pipe_t destination, int id)) {
+  npu::RaiseFault("wait_flag", "an earlier set_flag(" + FlagName(source, destination, id) + ")",
+                  "none that is not waited for already");
 }
 
 NPU_ONE_BODY(void SetFlag(pipe_t source, pipe_t destination, int id)) {
@@ -29,12 +46,7 @@ NPU_ONE_BODY(void SetFlag(pipe_t source, pipe_t destination, int id)) {
   npu::CountInstruction(core);
   CheckFlag("set_flag", source, destination, id);
   uint8_t& count = core.flags[source][destination][id];
-  if (count == UINT8_MAX) {
-    npu::RaiseFault(
-        "set_flag",
-        "at most 255 sets of (" + FlagName(source, destination, id) + ") without a wait_flag",
-        "one more");
-  }
+  if (__builtin_expect(count == UINT8_MAX, 0)) RaiseFlagFull(source, destination, id);
   ++count;
   if (core.observer) {
     core.observer->OnSetFlag(core, static_cast<npu::Pipe>(source),
@@ -48,11 +60,7 @@ NPU_ONE_BODY(void WaitFlag(pipe_t source, pipe_t destination, int id)) {
   npu::CountInstruction(core);
   CheckFlag("wait_flag", source, destination, id);
   uint8_t& count = core.flags[source][destination][id];
-  if (count == 0) {
-    // A core runs its instructions in program order: a flag that is not set by now would never be.
-    npu::RaiseFault("wait_flag", "an earlier set_flag(" + FlagName(source, destination, id) + ")",
-                    "none that is not waited for already");
-  }
+  if (__builtin_expect(count == 0, 0)) RaiseFlagUnset(source, destination, id);
   --count;
   if (core.observer) {
     core.observer->OnWaitFlag(core, static_cast<npu::Pipe>(source),

@@ -7,6 +7,7 @@
 #include "pto/event.hpp"
 #include "pto/instr/load_conv.hpp"
 #include "pto/pad.hpp"
+#include "pto/straight.hpp"
 #include "pto/transfer.hpp"
 
 namespace pto {
@@ -76,6 +77,15 @@ template <class TileT, class Global>
   static_assert(sizeof(T) == sizeof(typename Global::DType),
                 "TLOAD: expected tile and global tensor of one element size");
   const T pad = PadElement<T>(TileT::PadVal);
+  if constexpr (kMayBeStraight<TileT, Global>) {
+    const StraightRows rows = TakeStraight(tile, global);
+    if (__builtin_expect(rows.tile != nullptr, 1)) {
+      CopyRows(reinterpret_cast<char*>(rows.tile), rows.tile_pitch, rows.global, rows.global_pitch,
+               rows.rows, rows.bytes);
+      if (rows.bytes % npu::kTileAlignment != 0) PadLines(TileFacts(tile), &pad);
+      return;
+    }
+  }
   LoadTile(__builtin_return_address(0), TileFacts(tile), GlobalFacts(global), &pad);
 }
 

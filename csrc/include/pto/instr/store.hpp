@@ -6,6 +6,7 @@
 
 #include "pto/atomic.hpp"
 #include "pto/fixpipe.hpp"
+#include "pto/straight.hpp"
 #include "pto/traits.hpp"
 #include "pto/transfer.hpp"
 
@@ -144,6 +145,14 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
       "TSTORE: expected a Vec, Mat or Acc tile");
   static_assert(!std::is_const_v<typename Global::DType>,
                 "TSTORE: expected a global tensor of elements that may be written");
+  if constexpr (!kAdds && kMayBeStraight<TileT, Global>) {
+    const StraightRows rows = TakeStraight(tile, global);
+    if (__builtin_expect(rows.tile != nullptr, 1)) {
+      CopyRows(rows.global, rows.global_pitch, reinterpret_cast<const char*>(rows.tile),
+               rows.tile_pitch, rows.rows, rows.bytes);
+      return;
+    }
+  }
   constexpr bool kOutIsFloat = std::is_same_v<Out, float>;
   StoreMode mode = {op,   kAdds ? kTypeBit<Out> : 0, kTypeName<Out>, kOutIsFloat, nullptr, &stage,
                     words};

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "npu/issue.hpp"
+#include "pto/global_range.hpp"
+#include "pto/pieces.hpp"
+
+/// The short way of transfers: whole rows between an un-boxed Vec tile and global memory, where
+/// nobody looks on and no rule is broken. What is not surely so goes the way of transfer.hpp, which
+/// says what is wrong.
+namespace pto::detail {
+
+/// Rows in a tile and in global memory; pitches in bytes.
+struct StraightRows {
+  std::byte* tile = nullptr;  // null: the long way
+  char* global = nullptr;
+  size_t tile_pitch = 0, global_pitch = 0;
+  size_t rows = 0, bytes = 0;
+};
+
+template <class TileT, class Global>
+inline constexpr bool kMayBeStraight =
+    TileT::Loc == TileType::Vec && !TileT::isBoxedLayout && TileT::isRowMajor &&
+    TileT::Rows <= 4095 && Global::layout == Layout::ND;
+
+/// Whether the bytes from begin up to end lie in memory that the launch has found before.
+inline bool IsAtHand(const npu::Core& core, const void* begin, const void* end) {
+  for (const npu::GlobalMemory& memory : core.memories) {
+    if (memory.is_known && Holds(memory, begin, end)) return true;
+  }
+  return false;
+}
+
+/// The rows that a transfer between tile and global moves, counted as an instruction if they go the
+/// short way.
+template <class TileT, class Global>
+inline StraightRows TakeStraight(const TileT& tile, const Global& global) {
+  constexpr int64_t kBytes = sizeof(typename TileT::DType);
+  npu::Core* core = npu::current_core;
+  const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol(), pitch = global.GetStride(3);
+  const bool is_plain = core != nullptr && core->observer == nullptr &&
+                        npu::IsPlace(tile.data()) && rows > 0 && rows <= TileT::Rows && cols > 0 &&
+                        cols <= TileT::Cols && global.GetShape(3) == rows &&
+                        global.GetShape(4) == cols && global.GetShape(2) == 1 &&
+                        global.GetShape(1) == 1 && global.GetShape(0) == 1 &&
+                        global.GetStride(4) == 1 && pitch >= 0 && pitch <= UINT32_MAX;
+  if (__builtin_expect(!is_plain, 0)) return {};
+  char* data = reinterpret_cast<char*>(const_cast<typename Global::RawDType*>(global.data()));
+  const char* end = data + ((rows - 1) * pitch + cols) * kBytes;
+  if (core->check_limits && __builtin_expect(!IsAtHand(*core, data, end), 0)) return {};
+  npu::CountInstruction(*core);
+  return {reinterpret_cast<std::byte*>(tile.data()),
+          data,
+          static_cast<size_t>(TileT::Cols * kBytes),
+          static_cast<size_t>(pitch * kBytes),
+          static_cast<size_t>(rows),
+          static_cast<size_t>(cols * kBytes)};
+}
+
+/// Copies the bytes of a whole tile. memcpy takes 1.1 times as long: from 4 KiB on it repeats a
+/// string instruction, which is slow to start.
+inline void CopyLong(char* to, const char* from, size_t bytes) {
+  using Vector = long long __attribute__((vector_size(32), aligned(1), may_alias));
+  constexpr size_t kStep = 4 * sizeof(Vector);
+  for (; bytes >= kStep; bytes -= kStep, to += kStep, from += kStep) {
+    const auto* source = reinterpret_cast<const Vector*>(from);
+    const Vector a = source[0], b = source[1], c = source[2], d = source[3];
+    auto* target = reinterpret_cast<Vector*>(to);
+    target[0] = a;
+    target[1] = b;
+    target[2] = c;
+    target[3] = d;
+    asm volatile("");  // or the loop would become a memcpy
+  }
+  std::memcpy(to, from, bytes);
+}
+
+/// Copies rows of bytes, which lie pitches apart.
+NPU_ONE_BODY(void CopyRows(char* to, size_t to_pitch, const char* from, size_t from_pitch,
+                           size_t rows, size_t bytes)) {
+  constexpr size_t kRowsAhead = 8;
+  if (rows == 1 || (to_pitch == bytes && from_pitch == bytes)) {
+    return CopyLong(to, from, rows * bytes);
+  }
+  for (size_t row = 0; row < rows; ++row) {
+    if (row + kRowsAhead < rows) Prefetch(from + kRowsAhead * from_pitch, bytes);
+    std::memcpy(to, from, bytes);
+    to += to_pitch;
+    from += from_pitch;
+  }
+}
+
+}  // namespace pto::detail
