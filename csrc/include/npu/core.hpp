@@ -102,7 +102,7 @@ inline bool IsPlace(const void* data) { return reinterpret_cast<uintptr_t>(data)
 /// The core whose kernel this thread runs; null outside a kernel. Lives in libnpu_runtime.so alone:
 /// a variable of a header becomes two once a kernel library is built with hidden visibility. Each
 /// instruction reads it: the initial-exec model spares a call.
-extern __attribute__((visibility("default"), tls_model("initial-exec")))
-__thread Core* current_core;
+extern
+    __attribute__((visibility("default"), tls_model("initial-exec"))) __thread Core* current_core;
 
 }  // namespace npu

@@ -42,12 +42,11 @@ inline StraightRows TakeStraight(const TileT& tile, const Global& global) {
   constexpr int64_t kBytes = sizeof(typename TileT::DType);
   npu::Core* core = npu::current_core;
   const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol(), pitch = global.GetStride(3);
-  const bool is_plain = core != nullptr && core->observer == nullptr &&
-                        npu::IsPlace(tile.data()) && rows > 0 && rows <= TileT::Rows && cols > 0 &&
-                        cols <= TileT::Cols && global.GetShape(3) == rows &&
-                        global.GetShape(4) == cols && global.GetShape(2) == 1 &&
-                        global.GetShape(1) == 1 && global.GetShape(0) == 1 &&
-                        global.GetStride(4) == 1 && pitch >= 0 && pitch <= UINT32_MAX;
+  const bool is_plain =
+      core != nullptr && core->observer == nullptr && npu::IsPlace(tile.data()) && rows > 0 &&
+      rows <= TileT::Rows && cols > 0 && cols <= TileT::Cols && global.GetShape(3) == rows &&
+      global.GetShape(4) == cols && global.GetShape(2) == 1 && global.GetShape(1) == 1 &&
+      global.GetShape(0) == 1 && global.GetStride(4) == 1 && pitch >= 0 && pitch <= UINT32_MAX;
   if (__builtin_expect(!is_plain, 0)) return {};
   char* data = reinterpret_cast<char*>(const_cast<typename Global::RawDType*>(global.data()));
   const char* end = data + ((rows - 1) * pitch + cols) * kBytes;

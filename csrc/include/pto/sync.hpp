@@ -8,8 +8,7 @@
 
 namespace pto::detail {
 
-NPU_ONE_BODY(NPU_RAISES void RaiseFlag(const char* op, pipe_t source, pipe_t destination,
-                                       int id)) {
+NPU_ONE_BODY(NPU_RAISES void RaiseFlag(const char* op, pipe_t source, pipe_t destination, int id)) {
   npu::RaiseFault(op, "pipes from PIPE_S (0) to PIPE_FIX (6) and an event id from 0 to 7",
                   "pipe " + npu::TextOf(source) + ", pipe " + npu::TextOf(destination) + ", id " +
                       npu::TextOf(id));
