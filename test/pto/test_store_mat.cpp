@@ -233,7 +233,9 @@ TEST(TransferFault, NamesMatricesBeyondTheFieldsOfTheInstruction) {
         On::kCube);
   };
   ExpectContains(load(16, 65536), "TLOAD: expected stride[3] from 0 to 65535, got 65536");
-  ExpectContains(load(32, 64), "TLOAD: expected a global tensor of 1x16 elements");
+  ExpectContains(load(32, 64),
+                 "TLOAD: expected a global tensor of at most 16x16 elements (the extent of the "
+                 "tile), got 1x32");
 }
 
 TEST(TransferFault, NamesLinesOfPartsOfABlockBetweenL1AndMemory) {
