@@ -23,6 +23,7 @@
 #include "pto/instr/gather.hpp"
 #include "pto/instr/gather_compare.hpp"
 #include "pto/instr/generate.hpp"
+#include "pto/instr/grid_push_pop.hpp"
 #include "pto/instr/histogram.hpp"
 #include "pto/instr/img2col.hpp"
 #include "pto/instr/insert.hpp"
