@@ -134,16 +134,16 @@ void CheckColumns(bool a5 = test::kA3) {
     OnCore([&] {
       std::optional<test::AsA5> chip;
       if (a5) chip.emplace();
-      VecTile<T, 13, 48> src(rows, 37);
-      VecTile<T, 6, 48> tmp(rows / 2, 37);
+      VecTile<T, 13, 64> src(rows, 37);
+      VecTile<T, 6, 64> tmp(rows / 2, 37);
       VecTile<T, 1, 64> dst(1, 37);
       TASSIGN(src, 0);
       TASSIGN(tmp, 8192);
       TASSIGN(dst, 16384);
-      for (int i = 0; i < rows * 48; ++i) src.SetValue(i, Number<T>(random));
+      for (int i = 0; i < rows * 64; ++i) src.SetValue(i, Number<T>(random));
       const auto column = [&](int c) {
         std::vector<T> values;
-        for (int r = 0; r < rows; ++r) values.push_back(src.GetValue(r * 48 + c));
+        for (int r = 0; r < rows; ++r) values.push_back(src.GetValue(r * 64 + c));
         return values;
       };
       TCOLSUM(dst, src);
@@ -180,7 +180,45 @@ TEST(Rows, OnA5EqualThePlainLoopInItsOrder) {
   CheckRows<bfloat16_t>(test::kA5);
 }
 TEST(Columns, OfFloatEqualThePlainLoop) { CheckColumns<float>(); }
-TEST(Columns, OnA5EqualThePlainLoop) { CheckColumns<float>(test::kA5); }
+TEST(Columns, OnA5EqualThePlainLoop) {
+  CheckColumns<float>(test::kA5);
+  CheckColumns<int8_t>(test::kA5);
+  CheckColumns<int64_t>(test::kA5);
+}
+
+TEST(Rows, OfBytesHaveExtremesOnA5) {
+  std::mt19937 random(3);
+  OnCore([&] {
+    const test::AsA5 chip;
+    VecTile<uint8_t, 4, 320> src(4, 311);
+    VecTile<uint8_t, 4, 32> dst(4, 1);
+    TASSIGN(src, 0);
+    TASSIGN(dst, 8192);
+    for (int i = 0; i < 4 * 320; ++i) src.SetValue(i, static_cast<uint8_t>(random() % 200 + 20));
+    for (int r = 0; r < 4; ++r) {
+      const uint8_t* row = src.data() + r * 320;
+      TROWMAX(dst, src, src);
+      ASSERT_EQ(dst.GetValue(r * 32), *std::max_element(row, row + 311));
+      TROWMIN(dst, src, src);
+      ASSERT_EQ(dst.GetValue(r * 32), *std::min_element(row, row + 311));
+    }
+  });
+}
+
+TEST(Reduction, NamesATypeThatTheChipRefuses) {
+  const auto on = [](auto op) {
+    return [op](auto& c, auto& a, auto&) {
+      const test::AsA5 chip;
+      op(c, a);
+    };
+  };
+  ExpectContains(test::FaultOn<uint8_t>(on([](auto& c, auto& a) { TROWSUM(c, a, a); })),
+                 "TROWSUM: expected elements of type int16, int32, half, bfloat16 or float on "
+                 "Ascend950PR, got uint8");
+  ExpectContains(test::FaultOn<int64_t>(on([](auto& c, auto& a) { TCOLPROD(c, a); })),
+                 "TCOLPROD: expected elements of type int16, uint16, int32, uint32, half, bfloat16 "
+                 "or float on Ascend950PR, got int64");
+}
 TEST(Columns, OfHalfEqualThePlainLoop) { CheckColumns<half>(); }
 TEST(Columns, OfInt32EqualThePlainLoop) { CheckColumns<int32_t>(); }
 TEST(Columns, OfInt16EqualThePlainLoop) { CheckColumns<int16_t>(); }

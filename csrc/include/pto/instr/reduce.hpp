@@ -16,6 +16,12 @@ namespace detail {
 
 inline constexpr size_t kRepeatBytes = REPEAT_BYTE;
 
+/// What A5 reduces besides kLaneArithmetic: columns of all integers (products: of 16 and 32 bits),
+/// extremes of rows of 8 bits.
+inline constexpr uint32_t kFloats = kHalf | kBfloat16 | kFloat;
+inline constexpr TypeRule kColumns = {kLaneArithmetic.a3, kInts8To32 | kInt64 | kUint64 | kFloats};
+inline constexpr TypeRule kColumnProducts = {kLaneArithmetic.a3, kInts16And32 | kFloats};
+inline constexpr TypeRule kRowExtremes = {kLaneArithmetic.a3, kLaneArithmetic.a5 | kInt8 | kUint8};
 inline constexpr TypeRule kPairSum = {kHalf | kFloat, kHalf | kFloat};
 
 /// Elements of a repeat.
@@ -80,19 +86,20 @@ NPU_ONE_BODY(NPU_RAISES void RaiseReduced(const char* op, const char* dimension,
 
 /// Checks that rows and columns reductions share.
 template <class Dst, class Src>
-inline void CheckReduction(const npu::Core& core, const char* op, const Dst& dst, const Src& src) {
+inline void CheckReduction(const npu::Core& core, const char* op, TypeRule rule, const Dst& dst,
+                           const Src& src) {
   using T = typename Dst::DType;
   static_assert(std::is_same_v<T, typename Src::DType>, "expected tiles of one element type");
   static_assert(Src::isRowMajor && !Src::isBoxedLayout,
                 "expected a RowMajor src without inner boxes");
   static_assert(!Dst::isBoxedLayout, "expected a dst without inner boxes");
-  CheckType<T>(core, op, kLaneArithmetic);
+  CheckType<T>(core, op, rule);
   CheckTile(core, op, "dst", dst);
   CheckTile(core, op, "src", src);
 }
 
 template <class F, class Dst, class Src>
-[[gnu::noinline]] void ReduceRows(const char* op, F f, Dst& dst, Src& src) {
+[[gnu::noinline]] void ReduceRows(const char* op, TypeRule rule, F f, Dst& dst, Src& src) {
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
   const auto operands = [&](auto report) {
@@ -100,7 +107,7 @@ template <class F, class Dst, class Src>
   };
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckReduction(core, op, dst, src);
+    CheckReduction(core, op, rule, dst, src);
     if (core.check_limits && dst.GetValidRow() != src.GetValidRow()) {
       RaiseReduced(op, "rows", src.GetValidRow(), dst.GetValidRow());
     }
@@ -164,7 +171,8 @@ inline void CheckPairs(const char* op, const Tmp& tmp, const Src& src) {
 
 /// combine(dst, src): fills row 0 of dst, called when there is something to combine.
 template <class Dst, class Src, class Combine>
-[[gnu::noinline]] void ReduceColumns(const char* op, Dst& dst, Src& src, const Combine& combine) {
+[[gnu::noinline]] void ReduceColumns(const char* op, TypeRule rule, Dst& dst, Src& src,
+                                     const Combine& combine) {
   static_assert(Dst::isRowMajor, "expected a RowMajor dst");
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
@@ -173,7 +181,7 @@ template <class Dst, class Src, class Combine>
   };
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    CheckReduction(core, op, dst, src);
+    CheckReduction(core, op, rule, dst, src);
     if (core.check_limits && dst.GetValidCol() != src.GetValidCol()) {
       RaiseReduced(op, "columns", src.GetValidCol(), dst.GetValidCol());
     }
@@ -193,8 +201,7 @@ template <class Dst, class Src>
   npu::Issue("TPAIRREDUCESUM", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
     static_assert(Dst::isRowMajor, "TPAIRREDUCESUM: expected a RowMajor dst");
-    CheckReduction(core, "TPAIRREDUCESUM", dst, src);
-    CheckType<T>(core, "TPAIRREDUCESUM", kPairSum);
+    CheckReduction(core, "TPAIRREDUCESUM", kPairSum, dst, src);
     CheckSameValidShape(core, "TPAIRREDUCESUM", "src", dst, src);
     for (size_t row = 0; row < std::min<size_t>(from.count, Dst::Rows); ++row) {
       const T* pair = from(row);
@@ -215,7 +222,7 @@ template <class Dst, class Src>
 template <class Dst, class Src, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TROWSUM(Dst& dst, Src& src, Tmp&, Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceRows("TROWSUM", npu::simd::Add{}, dst, src);
+  detail::ReduceRows("TROWSUM", detail::kLaneArithmetic, npu::simd::Add{}, dst, src);
   npu::KeepCallSite();
   return {};
 }
@@ -225,25 +232,26 @@ template <class Dst, class Src, class Tmp, class... Events>
 template <class Dst, class Src, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TROWPROD(Dst& dst, Src& src, Tmp&, Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceRows("TROWPROD", npu::simd::Mul{}, dst, src);
+  detail::ReduceRows("TROWPROD", detail::kLaneArithmetic, npu::simd::Mul{}, dst, src);
   npu::KeepCallSite();
   return {};
 }
 
-/// dst[i, 0] = largest of src[i, j] over j; operands as TROWSUM. Source: PTO ISA, TROWMAX.
+/// dst[i, 0] = largest of src[i, j] over j; operands as TROWSUM, on A5 also int8 and uint8.
+/// Source: PTO ISA, TROWMAX.
 template <class Dst, class Src, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TROWMAX(Dst& dst, Src& src, Tmp&, Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceRows("TROWMAX", npu::simd::Max{}, dst, src);
+  detail::ReduceRows("TROWMAX", detail::kRowExtremes, npu::simd::Max{}, dst, src);
   npu::KeepCallSite();
   return {};
 }
 
-/// dst[i, 0] = smallest of src[i, j] over j; operands as TROWSUM. Source: PTO ISA, TROWMIN.
+/// dst[i, 0] = smallest of src[i, j] over j; operands as TROWMAX. Source: PTO ISA, TROWMIN.
 template <class Dst, class Src, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TROWMIN(Dst& dst, Src& src, Tmp&, Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceRows("TROWMIN", npu::simd::Min{}, dst, src);
+  detail::ReduceRows("TROWMIN", detail::kRowExtremes, npu::simd::Min{}, dst, src);
   npu::KeepCallSite();
   return {};
 }
@@ -251,12 +259,13 @@ template <class Dst, class Src, class Tmp, class... Events>
 /// dst[0, j] = sum over i of src[i, j], row after row, each addition rounded to the element type.
 /// No valid row: dst stays.
 ///   dst  Vec RowMajor tile; row 0 takes the sums; as many valid columns as src
-///   src  Vec RowMajor tile of half, float, int16 or int32 (A5 also bfloat16)
+///   src  Vec RowMajor tile of half, float, int16 or int32 (A5 also bfloat16 and the other
+///        integers)
 /// Pipe V. Source: PTO ISA, TCOLSUM.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLSUM(Dst& dst, Src& src, Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceColumns("TCOLSUM", dst, src, [](auto& to, auto& from) {
+  detail::ReduceColumns("TCOLSUM", detail::kColumns, dst, src, [](auto& to, auto& from) {
     detail::CombineRowsInTurn(npu::simd::Add{}, to, from);
   });
   npu::KeepCallSite();
@@ -270,7 +279,7 @@ template <class Dst, class Src, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLSUM(Dst& dst, Src& src, Tmp& tmp, bool is_binary,
                                                   Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceColumns("TCOLSUM", dst, src, [&](auto& to, auto& from) {
+  detail::ReduceColumns("TCOLSUM", detail::kColumns, dst, src, [&](auto& to, auto& from) {
     if (is_binary) {
       detail::CheckPairs("TCOLSUM", tmp, from);
       detail::CombineRowsPairwise(npu::simd::Add{}, npu::current_core->arch->generation, to, from,
@@ -283,12 +292,12 @@ template <class Dst, class Src, class Tmp, class... Events>
   return {};
 }
 
-/// dst[0, j] = product over i of src[i, j]; operands and order as TCOLSUM. Source: PTO ISA,
-/// TCOLPROD.
+/// dst[0, j] = product over i of src[i, j]; operands and order as TCOLSUM, integers of 16 and 32
+/// bits alone. Source: PTO ISA, TCOLPROD.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLPROD(Dst& dst, Src& src, Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceColumns("TCOLPROD", dst, src, [](auto& to, auto& from) {
+  detail::ReduceColumns("TCOLPROD", detail::kColumnProducts, dst, src, [](auto& to, auto& from) {
     detail::CombineRowsInTurn(npu::simd::Mul{}, to, from);
   });
   npu::KeepCallSite();
@@ -299,7 +308,7 @@ template <class Dst, class Src, class... Events>
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLMAX(Dst& dst, Src& src, Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceColumns("TCOLMAX", dst, src, [](auto& to, auto& from) {
+  detail::ReduceColumns("TCOLMAX", detail::kColumns, dst, src, [](auto& to, auto& from) {
     detail::CombineRowsInTurn(npu::simd::Max{}, to, from);
   });
   npu::KeepCallSite();
@@ -310,7 +319,7 @@ template <class Dst, class Src, class... Events>
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLMIN(Dst& dst, Src& src, Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceColumns("TCOLMIN", dst, src, [](auto& to, auto& from) {
+  detail::ReduceColumns("TCOLMIN", detail::kColumns, dst, src, [](auto& to, auto& from) {
     detail::CombineRowsInTurn(npu::simd::Min{}, to, from);
   });
   npu::KeepCallSite();
