@@ -30,7 +30,9 @@ CoreSlot::CoreSlot(CoreType type, const Arch& arch) {
   for (int space = 0; space < kOnChipSpaces; ++space) {
     offsets[space] = mapping_bytes;
     if (!Has(type, static_cast<Space>(space))) continue;
-    mapping_bytes += (arch.capacity[space] + kSpaceAlignment - 1) & ~(kSpaceAlignment - 1);
+    // Room for any chip: each space has its own memory on those too that lack it.
+    const size_t bytes = LargestCapacity(static_cast<Space>(space));
+    mapping_bytes += (bytes + kSpaceAlignment - 1) & ~(kSpaceAlignment - 1);
   }
   // A view of a tile may be of a type that reaches beyond the end of its space.
   mapping_bytes += *std::max_element(std::begin(arch.capacity), std::end(arch.capacity));

@@ -87,6 +87,16 @@ inline constexpr Arch kArchTable[] = {
       4 * kKiB}},
 };
 
+/// The most bytes that any chip has in space.
+constexpr size_t LargestCapacity(Space space) {
+  size_t largest = 0;
+  for (const Arch& arch : kArchTable) {
+    const size_t capacity = arch.capacity[static_cast<int>(space)];
+    if (capacity > largest) largest = capacity;
+  }
+  return largest;
+}
+
 /// The profile named soc, or nullptr.
 inline const Arch* FindArch(const char* soc) {
   for (const Arch& arch : kArchTable) {

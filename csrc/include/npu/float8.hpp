@@ -22,16 +22,14 @@ inline constexpr SmallFormat kE2m1Format = {2, 1, 1, 8, 7, 7};
 inline constexpr SmallFormat kE1m2Format = {1, 2, 1, 8, 7, 7};
 
 /// 2 to the power of exponent, from -149 to 127.
-inline float PowerOfTwo(int exponent) {
+constexpr float PowerOfTwo(int exponent) {
   const uint32_t bits = exponent >= -126 ? static_cast<uint32_t>(exponent + 127) << 23
                                          : uint32_t{1} << (exponent + 149);
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
+  return __builtin_bit_cast(float, bits);
 }
 
 /// The number that code, without its sign, stands for.
-inline float DecodeSmall(const SmallFormat& format, uint32_t code) {
+constexpr float DecodeSmall(const SmallFormat& format, uint32_t code) {
   if (code >= format.first_special) {
     return code == format.infinity && code != format.nan ? __builtin_inff() : __builtin_nanf("");
   }
@@ -65,7 +63,7 @@ inline uint8_t EncodeSmall(const SmallFormat& format, float value) {
 /// The number that a hifloat8 code stands for. Behind the sign a prefix gives the bits of the
 /// exponent, which has a sign of its own and a leading 1 that is not stored: 11: 4, 10: 3, 01: 2,
 /// 001: 1, 0001: 0; 0000: denormal numbers. Source: Luo et al., Ascend HiFloat8 format, 2024.
-inline float DecodeHif8(uint8_t code) {
+constexpr float DecodeHif8(uint8_t code) {
   const uint32_t low = code & 0x7f;
   const float sign = (code & 0x80) != 0 ? -1.0f : 1.0f;
   if (low == 0) return code == 0 ? 0.0f : __builtin_nanf("");

@@ -154,7 +154,8 @@ NPU_ONE_BODY(NPU_RAISES void RaiseSubregion(const char* op, const TileFacts& inn
 template <class Inner, class Outer>
 inline void CheckSubregion(const char* op, const Inner& inner, int rows, int cols,
                            const Outer& outer, int row, int col) {
-  if (__builtin_expect(row + rows <= Outer::Rows && col + cols <= Outer::Cols, 1)) return;
+  constexpr const TileKind& kOuter = kTileKind<Outer>;
+  if (__builtin_expect(row + rows <= kOuter.rows && col + cols <= kOuter.cols, 1)) return;
   RaiseSubregion(op, TileFacts(inner), rows, cols, TileFacts(outer), row, col);
 }
 

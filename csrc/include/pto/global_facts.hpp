@@ -6,6 +6,7 @@
 
 #include "npu/instruction.hpp"
 #include "pto/global_tensor.hpp"
+#include "pto/tile_facts.hpp"
 
 namespace pto::detail {
 
@@ -35,6 +36,15 @@ struct GlobalFacts {
     for (int d = 0; d < kGlobalDims; ++d) {
       shape[d] = global.GetShape(d);
       stride[d] = global.GetStride(d);
+    }
+    if constexpr (kPacked<typename Global::RawDType> != 1) {
+      static_assert(Global::layout == Layout::ND || Global::layout == Layout::DN,
+                    "expected a global tensor of layout ND or DN, of elements of 4 bits");
+      const int along = Global::layout == Layout::ND ? 4 : 3;
+      shape[along] = (shape[along] + 1) / 2;
+      for (int d = 0; d < kGlobalDims; ++d) {
+        if (d != along) stride[d] /= 2;
+      }
     }
     if (Global::layout == Layout::NC1HWC0) {
       TakeAsBoxes(shape[1], shape[2] * shape[3], shape[4], stride[1], stride[3]);

@@ -120,6 +120,69 @@ struct Matrix2D<T, kRows, kCols, Layout::NZ> {
   }
 };
 
+/// Scales of products, 16 x 2 to a box, box after box along the depth. kLines x kDepth: rows x
+/// columns of MX_A, columns x rows of MX_B.
+template <int64_t kLines, int64_t kDepth>
+struct ScaleBoxes {
+  static_assert(kDepth == DYNAMIC || kDepth % 2 == 0, "expected scales in pairs");
+  using TileShape = Shape<1, IfStatic(kLines / 16, kLines), IfStatic(kDepth / 2, kDepth), 16, 2>;
+  using BaseStride =
+      Stride<IfStatic(kLines* kDepth, kLines, kDepth), IfStatic(kDepth * 16, kDepth), 32, 2, 1>;
+
+  static TileShape Shapes(int64_t lines, int64_t depth) {
+    return {1, lines / 16, depth / 2, 16, 2};
+  }
+  static BaseStride Strides(int64_t lines, int64_t depth) {
+    return {lines * depth, depth * 16, 32, 2, 1};
+  }
+};
+
+/// The same line after line (kLinesFirst) or pair of depths after pair.
+template <int64_t kLines, int64_t kDepth, bool kLinesFirst>
+struct ScalePairs {
+  static_assert(kDepth == DYNAMIC || kDepth % 2 == 0, "expected scales in pairs");
+  static constexpr int64_t kPairs = IfStatic(kDepth / 2, kDepth);
+  static constexpr int64_t kAll = IfStatic(kLines * kDepth, kLines, kDepth);
+  using TileShape = std::conditional_t<kLinesFirst, Shape<1, 1, kLines, kPairs, 2>,
+                                       Shape<1, 1, kPairs, kLines, 2>>;
+  using BaseStride = Stride<kAll, kAll, kLinesFirst ? kDepth : IfStatic(kLines * 2, kLines), 2, 1>;
+
+  static TileShape Shapes(int64_t lines, int64_t depth) {
+    if (kLinesFirst) return {1, 1, lines, depth / 2, 2};
+    return {1, 1, depth / 2, lines, 2};
+  }
+  static BaseStride Strides(int64_t lines, int64_t depth) {
+    const int64_t all = lines * depth;
+    return {all, all, kLinesFirst ? depth : lines * 2, 2, 1};
+  }
+};
+
+template <class Scales, bool kIsA>
+struct ScaleMatrix : Scales {
+  static auto ShapeOf(int64_t rows, int64_t cols) {
+    return kIsA ? Scales::Shapes(rows, cols) : Scales::Shapes(cols, rows);
+  }
+  static auto StrideOf(int64_t rows, int64_t cols) {
+    return kIsA ? Scales::Strides(rows, cols) : Scales::Strides(cols, rows);
+  }
+};
+template <class T, int64_t kRows, int64_t kCols>
+struct Matrix2D<T, kRows, kCols, Layout::MX_A_ZZ> : ScaleMatrix<ScaleBoxes<kRows, kCols>, true> {};
+template <class T, int64_t kRows, int64_t kCols>
+struct Matrix2D<T, kRows, kCols, Layout::MX_B_NN> : ScaleMatrix<ScaleBoxes<kCols, kRows>, false> {};
+template <class T, int64_t kRows, int64_t kCols>
+struct Matrix2D<T, kRows, kCols, Layout::MX_A_ND>
+    : ScaleMatrix<ScalePairs<kRows, kCols, true>, true> {};
+template <class T, int64_t kRows, int64_t kCols>
+struct Matrix2D<T, kRows, kCols, Layout::MX_A_DN>
+    : ScaleMatrix<ScalePairs<kRows, kCols, false>, true> {};
+template <class T, int64_t kRows, int64_t kCols>
+struct Matrix2D<T, kRows, kCols, Layout::MX_B_ND>
+    : ScaleMatrix<ScalePairs<kCols, kRows, false>, false> {};
+template <class T, int64_t kRows, int64_t kCols>
+struct Matrix2D<T, kRows, kCols, Layout::MX_B_DN>
+    : ScaleMatrix<ScalePairs<kCols, kRows, true>, false> {};
+
 }  // namespace detail
 
 /// Shape of a tile of kRows x kCols elements within a matrix. With two arguments: rows, columns.

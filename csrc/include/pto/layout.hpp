@@ -53,6 +53,16 @@ constexpr Extent ExtentOf(const TileT& tile) {
   return {order.Length(), order.Lines()};
 }
 
+/// The valid region of a tile, cut to its extent, as it counts in memory.
+template <class TileT>
+inline Extent ValidExtent(const TileT& tile) {
+  constexpr const TileKind& kKind = kTileKind<TileT>;
+  const int rows = StoredRows<TileT>(tile.GetValidRow());
+  const int cols = StoredCols<TileT>(tile.GetValidCol());
+  return {static_cast<size_t>(std::clamp(rows, 0, kKind.rows)),
+          static_cast<size_t>(std::clamp(cols, 0, kKind.cols))};
+}
+
 /// The valid region of a tile as lines.
 template <class TileT>
 struct Lines {
@@ -81,8 +91,7 @@ template <class TileT>
 inline Lines<TileT> LinesOf(const TileT& tile) {
   // A region outside the extent is a fault at level limits; with checks off it counts as empty or
   // is cut.
-  const auto rows = static_cast<size_t>(std::clamp(tile.GetValidRow(), 0, TileT::Rows));
-  const auto cols = static_cast<size_t>(std::clamp(tile.GetValidCol(), 0, TileT::Cols));
+  const auto [rows, cols] = ValidExtent(tile);
   const size_t count = Order<TileT>::kLinesAreRows ? rows : cols;
   const size_t length = Order<TileT>::kLinesAreRows ? cols : rows;
   return {tile.data(), length == 0 ? 0 : count, length, Order<TileT>(tile)};

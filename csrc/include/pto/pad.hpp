@@ -51,7 +51,9 @@ T PadElement(PadValue pad) {
   }
   if (pad != PadValue::Max && pad != PadValue::Min) return T{};
   const bool is_max = pad == PadValue::Max;
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (!std::is_constructible_v<T, float>) {
+    return T{};
+  } else if constexpr (std::is_integral_v<T>) {
     return is_max ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
   } else {
     const float infinity = std::numeric_limits<float>::infinity();

@@ -11,6 +11,15 @@
 /// Tiles without their type: what checks, messages and copies look at is compiled once for all.
 namespace pto::detail {
 
+/// Elements that share a byte. They count as one wherever memory is concerned: lines of a tile have
+/// half as many.
+template <class T>
+inline constexpr int kPacked = 1;
+template <>
+inline constexpr int kPacked<float4_e2m1x2_t> = 2;
+template <>
+inline constexpr int kPacked<float4_e1m2x2_t> = 2;
+
 /// Order of a tile's elements.
 enum class TileOrder : uint8_t { kNd, kDn, kNz, kZn, kZz, kNn };
 
@@ -45,10 +54,14 @@ struct LineOrder {
 };
 
 template <class TileT>
+inline constexpr bool kLinesAreRows =
+    TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
+
+template <class TileT>
 constexpr LineOrder LineOrderOf() {
-  const bool by_rows = TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
+  constexpr bool by_rows = kLinesAreRows<TileT>;
   const size_t lines = by_rows ? TileT::Rows : TileT::Cols;
-  const size_t length = by_rows ? TileT::Cols : TileT::Rows;
+  const size_t length = (by_rows ? TileT::Cols : TileT::Rows) / kPacked<typename TileT::DType>;
   // A tile of one line, or of lines shorter than a box, has no more elements than its extent.
   const size_t box_length = by_rows ? TileT::InnerCols : TileT::InnerRows;
   const size_t box_lines = by_rows ? TileT::InnerRows : TileT::InnerCols;
@@ -74,15 +87,6 @@ inline const char* KindName(TileType type) {
   return kNames[static_cast<int>(type)];
 }
 
-/// The most bytes that any chip has in space.
-constexpr size_t LargestCapacity(npu::Space space) {
-  size_t largest = 0;
-  for (const npu::Arch& arch : npu::kArchTable) {
-    largest = std::max(largest, arch.capacity[static_cast<int>(space)]);
-  }
-  return largest;
-}
-
 /// True if the elements of a tile lie as if its valid region, up to whole boxes, were its extent:
 /// where it says so, and in operands that are larger than any chip's space, of which instructions
 /// can only use the valid region. Source: PTO ISA, TEXTRACT, TIMG2COL.
@@ -90,10 +94,10 @@ template <class TileT>
 constexpr bool IsCompact() {
   const bool is_operand = TileT::Loc == TileType::Left || TileT::Loc == TileType::Right;
   if (!TileT::isBoxedLayout || !(is_operand || TileT::Loc == TileType::Acc)) return false;
-  const size_t bytes =
-      static_cast<size_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType);
+  const size_t bytes = static_cast<size_t>(TileT::Rows) * TileT::Cols *
+                       sizeof(typename TileT::DType) / kPacked<typename TileT::DType>;
   return TileT::Compact == CompactMode::Normal ||
-         (is_operand && bytes > LargestCapacity(SpaceOf(TileT::Loc)));
+         (is_operand && bytes > npu::LargestCapacity(SpaceOf(TileT::Loc)));
 }
 template <class TileT>
 inline constexpr bool kIsCompact = IsCompact<TileT>();
@@ -109,13 +113,25 @@ struct TileKind {
   bool is_compact;
 };
 
+/// Rows and columns of a tile as they count in memory.
+template <class TileT>
+constexpr int StoredRows(int rows) {
+  constexpr int kShare = kLinesAreRows<TileT> ? 1 : kPacked<typename TileT::DType>;
+  return (rows + kShare - 1) / kShare;
+}
+template <class TileT>
+constexpr int StoredCols(int cols) {
+  constexpr int kShare = kLinesAreRows<TileT> ? kPacked<typename TileT::DType> : 1;
+  return (cols + kShare - 1) / kShare;
+}
+
 template <class TileT>
 inline constexpr TileKind kTileKind = {TileT::Loc,
                                        TileOrderOf<TileT>(),
                                        kTypeName<typename TileT::DType>,
                                        sizeof(typename TileT::DType),
-                                       TileT::Rows,
-                                       TileT::Cols,
+                                       StoredRows<TileT>(TileT::Rows),
+                                       StoredCols<TileT>(TileT::Cols),
                                        LineOrderOf<TileT>(),
                                        kIsCompact<TileT>};
 
@@ -128,8 +144,8 @@ struct TileFacts {
   template <class TileT>
   explicit TileFacts(const TileT& tile)
       : kind(&kTileKind<TileT>),
-        valid_rows(tile.GetValidRow()),
-        valid_cols(tile.GetValidCol()),
+        valid_rows(StoredRows<TileT>(tile.GetValidRow())),
+        valid_cols(StoredCols<TileT>(tile.GetValidCol())),
         data(reinterpret_cast<std::byte*>(
             const_cast<void*>(static_cast<const void*>(tile.data())))) {}
 

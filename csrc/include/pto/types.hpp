@@ -168,7 +168,8 @@ enum class Coalesce : uint8_t { Row, Elem };
 /// The byte of an element that THISTOGRAM counts; BYTE_0 is the lowest.
 enum class HistByte : uint8_t { BYTE_0, BYTE_1, BYTE_2, BYTE_3 };
 enum class QuantType : uint8_t { MXFP8, MXFP4_E2M1, INT8_SYM, INT8_ASYM };
-/// Scales of microscaling formats: by the exponent of the largest number, or the least that hold it.
+/// Scales of microscaling formats: by the exponent of the largest number, or the least that hold
+/// it.
 enum class QuantScaleAlg : uint8_t { OCP, NV };
 enum class MxQuantAlg : uint8_t { OcpMxFp8E4M3, NvMxFp8E4M3, OcpMxFp4E2M1, NvMxFp4E2M1, Hif4 };
 

@@ -72,7 +72,8 @@ constexpr uint64_t StaticBytes() {
     }
     return bytes;
   } else {
-    return static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType);
+    return static_cast<uint64_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType) /
+           kPacked<typename TileT::DType>;
   }
 }
 template <class TileT>
@@ -109,6 +110,16 @@ constexpr bool MayShrink() {
 template <class TileT>
 inline constexpr bool kMayShrink = MayShrink<TileT>();
 
+/// Bytes of address from the start of the space that it lies in; address itself if in none.
+NPU_ONE_BODY(uint64_t OffsetInSpace(const npu::Core& core, const void* address)) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  for (int space = 0; space < npu::kOnChipSpaces; ++space) {
+    const uint64_t offset = at - reinterpret_cast<uintptr_t>(core.scratchpad[space]);
+    if (core.scratchpad[space] != nullptr && offset < core.arch->capacity[space]) return offset;
+  }
+  return at;
+}
+
 template <class TileT>
 constexpr bool HasBoxes() {
   if constexpr (is_conv_tile_v<TileT>) {
@@ -136,7 +147,7 @@ NPU_ONE_BODY(NPU_RAISES void RaiseSubview(const TileFacts& dst, const TileFacts&
 
 template <class Dst, class Src>
 inline void Subview(Dst& dst, const Src& src, int row, int col) {
-  static_assert(kTileBytes<Dst> <= LargestCapacity(SpaceOf(Dst::Loc)),
+  static_assert(kTileBytes<Dst> <= npu::LargestCapacity(SpaceOf(Dst::Loc)),
                 "TSUBVIEW: expected dst to fit into its on-chip space");
   const npu::Core& core = npu::RunningCore("TSUBVIEW");
   CheckTile(core, "TSUBVIEW", "src", src);
@@ -181,7 +192,7 @@ template <std::size_t kAddress, class TileT>
   static_assert(kAddress % npu::kTileAlignment == 0,
                 "TASSIGN: expected a multiple of 32 bytes as address");
   static_assert(kAddress + (detail::kMayShrink<TileT> ? 0 : detail::kTileBytes<TileT>) <=
-                    detail::LargestCapacity(SpaceOf(TileT::Loc)),
+                    npu::LargestCapacity(SpaceOf(TileT::Loc)),
                 "TASSIGN: expected the tile to end within its on-chip space");
   detail::Assign(tile, kAddress);
 }
@@ -211,6 +222,24 @@ inline RecordEvent TSUBVIEW(Dst& dst, Src& src, uint16_t row, uint16_t col, Even
   static_assert(Dst::Loc == Src::Loc, "TSUBVIEW: expected tiles of one kind");
   (events.Wait(), ...);
   detail::Subview(dst, src, row, col);
+  return {};
+}
+
+/// Bytes from the start of the scales of L0A or L0B at which those of an operand lie: 1/16 of its
+/// address. address: what data() of a Left or Right tile gives. Source: PTO ISA, TMATMUL_MX.
+template <class T>
+inline uint64_t GetScaleAddr(const T* address) {
+  const npu::Core& core = npu::RunningCore("GetScaleAddr");
+  return detail::OffsetInSpace(core, address) >> 4;
+}
+
+/// Gives dst, a tile of scales, the address that belongs to src, a Left or Right tile.
+/// Source: PTO ISA, TGET_SCALE_ADDR.
+template <class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TGET_SCALE_ADDR(Dst& dst, Src& src, Events&... events) {
+  (events.Wait(), ...);
+  const detail::TileFacts facts(dst);
+  detail::PlaceTile("TGET_SCALE_ADDR", dst, facts, GetScaleAddr(src.data()), facts.Bytes());
   return {};
 }
 

@@ -19,9 +19,14 @@ template <class Dst, class Src>
     static_assert(Dst::BFractal == Src::BFractal && Dst::SFractal == Src::SFractal,
                   "TEXTRACT: expected Vec tiles of one layout");
     MoveVec("TEXTRACT", call_site, dst, src, row, col, From::kBlock);
+  } else if constexpr (Dst::Loc == TileType::Mat && Src::Loc == TileType::Vec) {
+    Region part = ValidRegion(dst);
+    part.row = static_cast<size_t>(StoredRows<Src>(row));
+    part.col = static_cast<size_t>(StoredCols<Src>(col));
+    MoveVecToMat("TEXTRACT", call_site, dst, 0, 0, src, part);
   } else if constexpr (Src::Loc == TileType::Mat) {
-    static_assert(Dst::Loc == TileType::Left || Dst::Loc == TileType::Right,
-                  "TEXTRACT: expected a Left or Right tile from a Mat tile");
+    static_assert(kIsOperand<Dst>,
+                  "TEXTRACT: expected a Left or Right tile, or one of scales, from a Mat tile");
     MoveToOperand("TEXTRACT", call_site, dst, src, row, col);
   } else if constexpr (Dst::Loc == TileType::Vec) {
     MoveAccToVec<AccToVecMode::SingleModeVec0>("TEXTRACT", call_site, dst, src, row, col,
@@ -54,6 +59,7 @@ template <AccToVecMode kMode, class Stage, class Dst, class Src, class... Fp>
 ///   Vec to Vec          one layout, the valid region of dst; col at a multiple of 32 bytes, row of
 ///                       boxed tiles at a multiple of 16, unless one element is asked for
 ///   Acc to Mat, Vec     the valid region of dst, converted as in TMOV
+///   Vec to Mat          on A5, the valid region of dst, as in TMOV
 /// Pipes MTE1; V; FIX. Source: PTO ISA, TEXTRACT.
 template <class Dst, class Src, class... Events,
           std::enable_if_t<is_any_tile_v<Src> && all_events_v<Events...>, int> = 0>

@@ -19,14 +19,14 @@ namespace detail {
 /// the rows behind, of a Vec tile up to its last valid row.
 template <class Dst, class Src, class T>
 void CopyAndPad(const Dst& dst, const Src& src, T pad) {
-  const auto rows =
-      static_cast<size_t>(std::clamp(src.GetValidRow(), 0, std::min(Src::Rows, Dst::Rows)));
-  const auto cols =
-      static_cast<size_t>(std::clamp(src.GetValidCol(), 0, std::min(Src::Cols, Dst::Cols)));
+  constexpr auto kRows = static_cast<size_t>(kTileKind<Dst>.rows);
+  constexpr auto kCols = static_cast<size_t>(kTileKind<Dst>.cols);
+  const Extent kept_part = ValidExtent(src);
+  const size_t rows = std::min(kept_part.rows, kRows), cols = std::min(kept_part.cols, kCols);
   const auto lines = LinesOf(dst);
   if (lines.count == 0) return;
   const size_t valid = Order<Dst>::kLinesAreRows ? lines.count : lines.length;
-  const size_t end = Dst::Loc == TileType::Vec ? std::max(rows, valid) : Dst::Rows;
+  const size_t end = Dst::Loc == TileType::Vec ? std::max(rows, valid) : kRows;
   for (size_t row = 0; row < end; ++row) {
     const size_t kept = row < rows ? cols : 0;
     for (size_t col = 0; col < kept; ++col) {
@@ -34,7 +34,7 @@ void CopyAndPad(const Dst& dst, const Src& src, T pad) {
       const T* from = ElementOf(src, row, col);
       if (to != from) *to = *from;
     }
-    for (size_t col = kept; col < Dst::Cols; ++col) *ElementOf(dst, row, col) = pad;
+    for (size_t col = kept; col < kCols; ++col) *ElementOf(dst, row, col) = pad;
   }
 }
 

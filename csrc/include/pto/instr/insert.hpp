@@ -50,7 +50,7 @@ template <class Dst, class Src, class Stage, class... Fp>
 inline void InsertAcc(const char* op, const void* call_site, Dst& dst, Src& src, int row, int col,
                       const Stage& stage, Fp&... fp) {
   static_assert(Dst::Loc == TileType::Mat && Src::Loc == TileType::Acc,
-                "TINSERT: expected Vec to Vec, or Acc to Mat or Vec");
+                "TINSERT: expected Vec to Vec or Mat, or Acc to Mat or Vec");
   static_assert(
       Order<Src>::kLinesAreRows && Dst::isBoxedLayout && !Dst::isRowMajor && Dst::isInnerRowMajor,
       "TINSERT: expected an Acc and a Mat tile of layout NZ");
@@ -139,6 +139,9 @@ template <class Dst, class Src>
   const void* call_site = __builtin_return_address(0);
   if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
     InsertVec(call_site, dst, src, row, col);
+  } else if constexpr (Dst::Loc == TileType::Mat && Src::Loc == TileType::Vec) {
+    MoveVecToMat("TINSERT", call_site, dst, StoredRows<Dst>(row), StoredCols<Dst>(col), src,
+                 ValidRegion(src));
   } else if constexpr (Dst::Loc == TileType::Vec) {
     InsertAccVec<AccToVecMode::SingleModeVec0>("TINSERT", call_site, dst, src, row, col,
                                                PlainStage<ReluPreMode::NoRelu>{});
@@ -156,11 +159,26 @@ template <class Dst, class Src>
 ///   Acc to Mat  both of layout NZ, converted as in TMOV; col at a whole box. All rows of src, and
 ///               its valid columns up to whole boxes, are written, as on the chip
 ///   Acc to Vec  on A5, the valid region of src, to vector core 0
+///   Vec to Mat  on A5, the valid region of src, as in TMOV; lines at whole boxes, of layouts ND
+///   and
+///               DN at multiples of 32 bytes. Pipe MTE3
 /// Pipes V; FIX. Source: PTO ISA, TINSERT.
 template <class Dst, class Src, class... Events,
           std::enable_if_t<is_tile_data_v<Src> && all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TINSERT(Dst& dst, Src& src, uint16_t row, uint16_t col,
                                                   Events&... events) {
+  (events.Wait(), ...);
+  detail::Insert(dst, src, row, col);
+  npu::KeepCallSite();
+  return {};
+}
+
+/// Vec to Mat of layout NZ in parts, which changes nothing.
+template <TInsertMode kMode, class Dst, class Src, class... Events>
+[[gnu::always_inline]] inline RecordEvent TINSERT(Dst& dst, Src& src, uint16_t row = 0,
+                                                  uint16_t col = 0, Events&... events) {
+  static_assert(Dst::Loc == TileType::Mat && Src::Loc == TileType::Vec,
+                "TINSERT: expected Vec to Mat with a mode of parts");
   (events.Wait(), ...);
   detail::Insert(dst, src, row, col);
   npu::KeepCallSite();

@@ -6,6 +6,7 @@
 
 #include "pto/event.hpp"
 #include "pto/instr/load_conv.hpp"
+#include "pto/instr/load_scales.hpp"
 #include "pto/pad.hpp"
 #include "pto/straight.hpp"
 #include "pto/transfer.hpp"
@@ -100,12 +101,17 @@ template <class TileT, class Global>
 ///           and have to fit into the extent of tile. 64-bit elements: ND and DN only.
 /// Or a ConvTile of kind Mat, all of it: both of layout NC1HWC0, NDC1HWC0 (the C0 of global in no
 /// dimension of it), FRACTAL_Z or FRACTAL_Z_3D (the tile may lack a first dimension of extent 1),
-/// of one shape, with 32 bytes in the last dimension. Pipe MTE2. Source: PTO ISA, TLOAD.
+/// of one shape, with 32 bytes in the last dimension.
+/// Or, on A5, scales of products: MX_A_ZZ, MX_A_ND, MX_A_DN into a Mat tile of layout ZZ, MX_B_NN,
+/// MX_B_ND, MX_B_DN into one of layout NN, with boxes of 32 bytes: over the valid region of tile,
+/// of ZZ and NN all of global. Pipe MTE2. Source: PTO ISA, TLOAD.
 template <class TileT, class Global, class... Events>
 [[gnu::always_inline]] inline RecordEvent TLOAD(TileT& tile, Global& global, Events&... events) {
   (events.Wait(), ...);
   if constexpr (is_conv_tile_v<TileT>) {
     detail::LoadConv(tile, global);
+  } else if constexpr (detail::IsScaleLayout(Global::layout)) {
+    detail::LoadScales(tile, global);
   } else {
     detail::Load(tile, global);
   }

@@ -7,6 +7,7 @@
 
 #include "npu/gemm.hpp"
 #include "pto/check.hpp"
+#include "pto/float_operand.hpp"
 #include "pto/layout.hpp"
 
 namespace pto {
@@ -207,12 +208,16 @@ template <class Acc, class Left, class Right>
 constexpr void CheckProductTypes() {
   using T = typename Acc::DType;
   using In = typename Left::DType;
-  static_assert(std::is_same_v<In, typename Right::DType>, "expected a and b of one element type");
+  static_assert(std::is_same_v<In, typename Right::DType> ||
+                    (kIsOcpFloat8<In> && kIsOcpFloat8<typename Right::DType>),
+                "expected a and b of one element type, or of float8_e4m3 and float8_e5m2");
+  constexpr bool kIsFloat8 = kIsFloat8Type<In>;
   static_assert((std::is_same_v<T, int32_t> && std::is_same_v<In, int8_t>) ||
                     (std::is_same_v<T, float> &&
                      (std::is_same_v<In, half> || std::is_same_v<In, bfloat16_t> ||
-                      std::is_same_v<In, float>)),
-                "expected int32 from int8, or float from half, bfloat16 or float");
+                      std::is_same_v<In, float> || kIsFloat8)),
+                "expected int32 from int8, or float from half, bfloat16, float, float8_e4m3 and "
+                "float8_e5m2, or hifloat8");
   static_assert(
       Acc::Loc == TileType::Acc && Left::Loc == TileType::Left && Right::Loc == TileType::Right,
       "expected an Acc, a Left and a Right tile");
@@ -263,6 +268,19 @@ inline Boxed<const typename First::DType> StartOf(const npu::Core& core, const c
   }
 }
 
+template <class Acc, class Left, class Right, class Start>
+inline void RunProduct(ProductSize size, const Acc& c, const Left& a, const Right& b,
+                       const Start& start) {
+  if (size.m <= 0 || size.k <= 0 || size.n <= 0) return;
+  const Product<Acc, Left, Right> product = {c,
+                                             a,
+                                             b,
+                                             static_cast<size_t>(size.m),
+                                             static_cast<size_t>(size.k),
+                                             static_cast<size_t>(size.n)};
+  product.Run(start);
+}
+
 /// c = start + a * b; first is what the sums start from, c itself where that is 0.
 template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, class Right>
 [[gnu::noinline]] void Multiply(const char* op, Acc& c, First& first, Left& a, Right& b) {
@@ -285,14 +303,15 @@ template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, clas
     const npu::Core& core = *npu::current_core;
     CheckProduct(core, op, size, c, a, b);
     const auto start = StartOf<kStart>(core, op, first, size);
-    if (size.m <= 0 || size.k <= 0 || size.n <= 0) return;
-    const Product<Acc, Left, Right> product = {c,
-                                               a,
-                                               b,
-                                               static_cast<size_t>(size.m),
-                                               static_cast<size_t>(size.k),
-                                               static_cast<size_t>(size.n)};
-    product.Run(start);
+    if constexpr (kIsFloat8Type<typename Left::DType>) {
+      constexpr uint32_t kTypes = kE4m3 | kE5m2 | kHif8;
+      CheckType<typename Left::DType>(core, op, {0, kTypes});
+      const FloatOperand<Left> left = {a};
+      const FloatOperand<Right> right = {b};
+      RunProduct(size, c, left, right, start);
+    } else {
+      RunProduct(size, c, a, b, start);
+    }
   });
 }
 
@@ -301,7 +320,8 @@ template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, clas
 /// c = a * b.
 ///   a  Left tile of m x k valid elements, in either order of boxes
 ///   b  Right tile, k x n;  m, k, n up to 4095
-///   c  Acc tile: int32 from int8, float from half, bfloat16 or float
+///   c  Acc tile: int32 from int8, float from half, bfloat16 or float; A5 also from float8_e4m3 and
+///      float8_e5m2, of which a and b may differ, or hifloat8
 /// Each element of c is the start value (0), to which a[m, k] * b[k, n] is added for k ascending
 /// with one rounding per step (fused multiply-add), so the bits do not depend on the machine; int32
 /// wraps. kPhase of the unit flag changes nothing.

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "pto/copy_tile.hpp"
 #include "pto/fixpipe.hpp"
 #include "pto/instr/move_acc_vec.hpp"
 #include "pto/instr/move_conv.hpp"
+#include "pto/instr/move_vec_mat.hpp"
 #include "pto/traits.hpp"
 
 namespace pto {
@@ -16,11 +18,13 @@ namespace pto {
 namespace detail {
 
 inline constexpr uint32_t kLeftRightTypes = kInt8 | kHalf | kBfloat16 | kFloat;
+inline constexpr TypeRule kOperandTypes = {
+    kLeftRightTypes, kLeftRightTypes | kE4m3 | kE5m2 | kHif8 | kE2m1x2 | kE1m2x2};
 
 template <class TileT>
 inline Region ValidRegion(const TileT& tile) {
-  return {0, 0, static_cast<size_t>(std::clamp(tile.GetValidRow(), 0, TileT::Rows)),
-          static_cast<size_t>(std::clamp(tile.GetValidCol(), 0, TileT::Cols))};
+  const auto [rows, cols] = ValidExtent(tile);
+  return {0, 0, rows, cols};
 }
 
 /// Faults unless both tiles are good and src holds dst at row, col.
@@ -66,34 +70,71 @@ inline void MoveVec(const char* op, const void* call_site, Dst& dst, Src& src, i
   });
 }
 
-/// Mat to Left or Right: the whole extent of dst, of a compact one its valid region in whole boxes.
+template <class TileT>
+inline constexpr bool kIsScale =
+    TileT::Loc == TileType::ScaleLeft || TileT::Loc == TileType::ScaleRight;
+template <class TileT>
+inline constexpr bool kIsOperand =
+    TileT::Loc == TileType::Left || TileT::Loc == TileType::Right || kIsScale<TileT>;
+
+/// Elements of 4 bits whose lines change direction: element by element.
+template <class Dst, class Src>
+inline void TurnPairs(const Dst& dst, const Src& src, size_t row, size_t col) {
+  constexpr bool kRowsFirst = Order<Dst>::kLinesAreRows;
+  const auto code = [](const auto& tile, bool by_rows, size_t r, size_t c) {
+    const size_t line = by_rows ? r : c, at = by_rows ? c : r;
+    auto* pair = by_rows ? ElementOf(tile, line, at / 2) : ElementOf(tile, at / 2, line);
+    return std::pair(&pair->pair, at % 2 * 4);
+  };
+  for (size_t r = 0; r < Dst::Rows; ++r) {
+    for (size_t c = 0; c < Dst::Cols; ++c) {
+      const auto [to, to_shift] = code(dst, kRowsFirst, r, c);
+      const auto [from, shift] = code(src, !kRowsFirst, row + r, col + c);
+      const unsigned kept = *to & ~(0xfu << to_shift);
+      *to = static_cast<uint8_t>(kept | (*from >> shift & 0xfu) << to_shift);
+    }
+  }
+}
+
+/// Mat to Left, Right or their scales: the whole extent of dst, of a compact one its valid region
+/// in whole boxes.
 template <class Dst, class Src>
 inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& src, int row,
                           int col) {
   using T = typename Dst::DType;
   static_assert(std::is_same_v<T, typename Src::DType>, "expected tiles of one element type");
+  constexpr bool kTurned = Order<Dst>::kLinesAreRows != Order<Src>::kLinesAreRows;
+  constexpr bool kPairs = kPacked<T> != 1;
+  static_assert(!(kTurned && kIsScale<Dst>), "expected scales in one order of boxes");
+  if (!kTurned) {
+    row = StoredRows<Src>(row);
+    col = StoredCols<Src>(col);
+  }
   const auto operands = [&](auto report) {
     const Region valid = ValidRegion(dst);
-    const Region from = {static_cast<size_t>(row), static_cast<size_t>(col), valid.rows,
-                         valid.cols};
-    report(npu::Work{valid.rows * valid.cols, 0, 0}, RegionAccess(dst, valid, true),
-           RegionAccess(src, from, false));
+    report(npu::Work{valid.rows * valid.cols, 0, 0}, RegionAccess(dst, valid, true), Reads(src));
   };
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
-    CheckType<T>(*npu::current_core, op, {kLeftRightTypes, kLeftRightTypes});
+    constexpr TypeRule kRule = kIsScale<Dst> ? TypeRule{0, kE8m0} : kOperandTypes;
+    CheckType<T>(*npu::current_core, op, kRule);
     const Extent whole = ExtentOf(dst);
-    CheckMove(op, dst, src, static_cast<int>(whole.rows), static_cast<int>(whole.cols), row, col);
-    constexpr int kC0 = static_cast<int>(npu::kTileAlignment / sizeof(T));
-    constexpr bool kTurned = Dst::SFractal != Src::SFractal;
-    if constexpr (Src::isBoxedLayout) {
-      // Boxes move whole; turned ones in squares of 16, of 8-bit elements 32.
-      constexpr int kSquare = sizeof(T) == 1 ? 32 : 16;
-      constexpr bool kRowMajor = Src::isInnerRowMajor;
-      CheckOrigin(*npu::current_core, op, row, kTurned ? kSquare : (kRowMajor ? 16 : kC0), col,
-                  kTurned ? kSquare : (kRowMajor ? kC0 : 16));
+    if constexpr (kPairs && kTurned) {
+      CheckMove(op, dst, src, 0, 0, 0, 0);
+      if (row + Dst::Rows > Src::Rows || col + Dst::Cols > Src::Cols || kIsCompact<Dst>) {
+        RaiseSubregion(op, TileFacts(dst), Dst::Rows, Dst::Cols, TileFacts(src), row, col);
+      }
+      return TurnPairs(dst, src, static_cast<size_t>(row), static_cast<size_t>(col));
+    } else {
+      CheckMove(op, dst, src, static_cast<int>(whole.rows), static_cast<int>(whole.cols), row, col);
+      if constexpr (Src::isBoxedLayout) {
+        // Boxes move whole; turned ones in squares of 16, of 8-bit elements 32.
+        constexpr int kSquare = sizeof(T) == 1 ? 32 : 16;
+        CheckOrigin(*npu::current_core, op, row, kTurned ? kSquare : Src::InnerRows, col,
+                    kTurned ? kSquare : Src::InnerCols);
+      }
+      CopyRegion(dst, {0, 0, whole.rows, whole.cols}, src, static_cast<size_t>(row),
+                 static_cast<size_t>(col));
     }
-    CopyRegion(dst, {0, 0, whole.rows, whole.cols}, src, static_cast<size_t>(row),
-               static_cast<size_t>(col));
   });
 }
 
@@ -161,7 +202,9 @@ template <class Dst, class Src>
     MoveFilter("TMOV", call_site, dst, src, 0, 0);
   } else if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
     MoveVec("TMOV", call_site, dst, src, 0, 0, From::kStart);
-  } else if constexpr (kFromMat && (Dst::Loc == TileType::Left || Dst::Loc == TileType::Right)) {
+  } else if constexpr (Dst::Loc == TileType::Mat && Src::Loc == TileType::Vec) {
+    MoveVecToMat("TMOV", call_site, dst, 0, 0, src, ValidRegion(src));
+  } else if constexpr (kFromMat && kIsOperand<Dst>) {
     MoveToOperand("TMOV", call_site, dst, src, 0, 0);
   } else if constexpr (kFromMat && (Dst::Loc == TileType::Bias || Dst::Loc == TileType::Scaling)) {
     MoveToTable(call_site, dst, src);
@@ -189,8 +232,9 @@ template <class Stage, class Dst, class Src, class... Fp>
 
 /// dst = src, from space to space.
 ///   Vec to Vec      elements of one size in any two layouts, over the valid region that both have
-///   Mat to Left, Right      one element type (int8, half, bfloat16, float), the whole tile, in any
-///                           two layouts
+///   Mat to Left, Right      one element type (int8, half, bfloat16, float; A5 also those of
+///                           float8, hifloat8 and float4), the whole tile, in any two layouts
+///   Mat to ScaleLeft, ScaleRight  on A5, float8_e8m0, the whole tile, in one layout
 ///                   from a ConvTile of layout FRACTAL_Z or FRACTAL_Z_3D, [C1, H, W, N, C0] or
 ///                   [C1HW, N1, N0, C0], to Right as a matrix of C1HW * C0 rows and N columns, over
 ///                   the valid region of dst in whole boxes
@@ -199,6 +243,8 @@ template <class Stage, class Dst, class Src, class... Fp>
 ///   Acc to Mat      over the valid region of dst; float to float, half or bfloat16 (nearest even),
 ///                   int32 to int32; kRelu replaces what is not positive by 0
 ///   Acc to Vec      the same, on A5, to vector core 0 of the block
+///   Vec to Mat      on A5, one element type and layout, the valid region of src, to L1 of the cube
+///                   core of the block; pipe MTE3
 /// kPhase of the unit flag changes nothing. Pipes V; MTE1; FIX for Scaling and from Acc.
 /// Source: PTO ISA, TMOV.
 template <class Dst, class Src, class... Events,
