@@ -64,7 +64,8 @@ inline void ScatterRows(const npu::Core& core, const Dst& dst, const Src& src, E
   const size_t row_step = by_rows ? every.step : 1, col_step = by_rows ? 1 : every.step;
   const auto to = LinesOf(dst);
   CheckWhole(core, kOp, "valid rows of dst", from.count * row_step, to.count);
-  CheckWhole(core, kOp, "valid columns of dst", from.length * col_step, to.length);
+  if (core.check_limits && to.length < from.length * col_step)
+    RaiseWhole(kOp, "valid columns of dst, or more", from.length * col_step, to.length);
   CheckCovers(kOp, "dst", TileFacts(dst), from.count * row_step, from.length * col_step);
   if (every.step > 1) Clear(dst);
   for (size_t row = 0; row < from.count; ++row) {
@@ -115,7 +116,8 @@ template <class Dst, class Src, class Idx, class... Events,
 /// The elements of each row of dst that kPattern takes = those of the row of src, in order; with
 /// SCATTER_COL its rows = those of src. The rest of dst = 0.
 ///   dst, src  Vec RowMajor tiles of one dtype of 8, 16 or 32 bits (A5 also 64-bit integers); dst
-///             has 2 or 4 times the valid columns (rows) of src, with P1111 as many
+///             has 2 or 4 times the valid columns (rows) of src, with P1111 as many; more columns
+///             are cleared
 /// Pipe V. Source: PTO ISA, TSCATTER.
 template <MaskPattern kPattern = MaskPattern::P1111, auto kAxis = ScatterAxis::SCATTER_ROW,
           class Dst, class Src, class... Events, std::enable_if_t<all_events_v<Events...>, int> = 0>
