@@ -243,6 +243,8 @@ void LaunchScheduler::EndTask(CoreSlot& slot) {
   if (core.instruction != 0) {
     std::memset(core.flags, 0, sizeof(core.flags));
     core.instruction = 0;
+    core.mask_counts = false;
+    core.vector_mask[0] = core.vector_mask[1] = ~uint64_t{0};
     core.control = core.flag_base = core.quant_word = core.quant_table = 0;
     slot.polled_at = 0;
     if (slot.core_id != CoreSlot::kNoCoreId) [[unlikely]] {

@@ -86,11 +86,13 @@ struct Core {
   uint8_t next_memory = 0;                        // the one to replace
   Tf32 tf32 = Tf32::kOff;                         // of float products
   uint64_t control = 0;                           // of set_ctrl
-  uint64_t flag_base = 0;                         // of set_ffts_base_addr
-  uint64_t quant_word = 0;                        // of SET_QUANT_SCALAR
-  uint64_t quant_table = 0;                       // of SET_QUANT_VECTOR: bytes from the start of FB
-  Img2colRegisters img2col[2] = {};               // of A and B
-  uint64_t unknown_transfers = 0;                 // whose global memory nobody knows
+  uint64_t vector_mask[2] = {~uint64_t{0}, ~uint64_t{0}};  // of set_vector_mask, low half first
+  bool mask_counts = false;                                // it is a number of elements
+  uint64_t flag_base = 0;                                  // of set_ffts_base_addr
+  uint64_t quant_word = 0;                                 // of SET_QUANT_SCALAR
+  uint64_t quant_table = 0;          // of SET_QUANT_VECTOR: bytes from the start of FB
+  Img2colRegisters img2col[2] = {};  // of A and B
+  uint64_t unknown_transfers = 0;    // whose global memory nobody knows
 };
 
 /// Tiles of a space that the running core has not, but another core of its block, get their plain

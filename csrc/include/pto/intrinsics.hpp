@@ -76,11 +76,15 @@ constexpr uint64_t sbitset1(uint64_t value, int64_t bit) {
   return value | uint64_t{1} << (bit & 63);
 }
 
-/// Masks of vector instructions of the chip; tile instructions take their extent from the valid
-/// region.
-inline void set_mask_norm() {}
-inline void set_mask_count() {}
-inline void set_vector_mask(uint64_t, uint64_t) {}
+/// Masks of vector instructions on plain addresses: bits of the elements of a repeat, or how many
+/// elements there are. Tile instructions take their extent from the valid region.
+inline void set_mask_norm() { npu::RunningCore("set_mask_norm").mask_counts = false; }
+inline void set_mask_count() { npu::RunningCore("set_mask_count").mask_counts = true; }
+inline void set_vector_mask(uint64_t high, uint64_t low) {
+  npu::Core& core = npu::RunningCore("set_vector_mask");
+  core.vector_mask[0] = low;
+  core.vector_mask[1] = high;
+}
 
 /// Quantization of the next TPUSH, as SET_QUANT_SCALAR and SET_QUANT_VECTOR set it: the word, and
 /// where in FB the words of the columns start, in 128 bytes, from bit 8 on.
