@@ -3,7 +3,7 @@
 #
 # Compiles the kernels that source defines (extern "C" __global__ AICORE void <name>(...)) into target: once per
 # kind of core, as the chip's compiler does, with one npuKernel npu_kernel_<name> for each name. Without ENTRIES all
-# such definitions that start a line are taken.
+# such definitions that start a line are taken, and those by a macro: ELEMENTWISE_KERNEL(<name>, ...).
 # Without CORE a line "// npu_core: cube" (or mix, vector) of source says which; without that it is vector.
 # The flags stand in csrc/include/kernel_flags.txt, which kernels that are compiled from Python share.
 set(NPU_KERNEL_FLAGS ${CMAKE_CURRENT_LIST_DIR}/../include/kernel_flags.txt)
@@ -28,9 +28,13 @@ function(npu_add_kernel target source)
   get_filename_component(path ${source} ABSOLUTE)
   get_filename_component(stem ${source} NAME_WE)
   if(NOT ARG_ENTRIES)
-    file(STRINGS ${path} ARG_ENTRIES REGEX "^extern \"C\" __global__ AICORE void [A-Za-z0-9_]+\\(")
+    file(
+      STRINGS ${path} ARG_ENTRIES
+      REGEX
+        "^(extern \"C\" __global__ AICORE void [A-Za-z0-9_]+\\(|[A-Z_]+_KERNEL\\([A-Za-z0-9_]+,)")
     list(TRANSFORM ARG_ENTRIES REPLACE "^extern \"C\" __global__ AICORE void ([A-Za-z0-9_]+)\\(.*"
                                        "\\1")
+    list(TRANSFORM ARG_ENTRIES REPLACE "^[A-Z_]+_KERNEL\\(([A-Za-z0-9_]+),.*" "\\1")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
   endif()
   if(NOT ARG_ENTRIES)

@@ -138,3 +138,18 @@ AICORE void Run(const Operation& operation, GM_ADDR z, __gm__ uint8_t* const (&x
 }
 
 }  // namespace elementwise
+
+/// The kernel called name: Operation on 1 to 3 operands of elements of type T. float64 is an
+/// extension of the emulator, no vector core computes in it. The build reads names of kernels from
+/// lines that start with ..._KERNEL(name, too.
+#define ELEMENTWISE_KERNEL(name, T, Operation, count)                             \
+  extern "C" __global__ AICORE void name(GM_ADDR z, ELEMENTWISE_OPERANDS_##count, \
+                                         ElementwiseTiling<count> tiling) {       \
+    elementwise::Run<T>(Operation{}, z, {ELEMENTWISE_ADDRESSES_##count}, tiling); \
+  }
+#define ELEMENTWISE_OPERANDS_1 GM_ADDR a
+#define ELEMENTWISE_OPERANDS_2 GM_ADDR a, GM_ADDR b
+#define ELEMENTWISE_OPERANDS_3 GM_ADDR a, GM_ADDR b, GM_ADDR c
+#define ELEMENTWISE_ADDRESSES_1 a
+#define ELEMENTWISE_ADDRESSES_2 a, b
+#define ELEMENTWISE_ADDRESSES_3 a, b, c

@@ -14,32 +14,10 @@ struct AddRelu {
   }
 };
 
-using Tiling = ElementwiseTiling<2>;
-
 }  // namespace
 
-extern "C" __global__ AICORE void fused_add_relu_float(GM_ADDR z, GM_ADDR x, GM_ADDR y,
-                                                       Tiling tiling) {
-  elementwise::Run<float>(AddRelu{}, z, {x, y}, tiling);
-}
-
-extern "C" __global__ AICORE void fused_add_relu_half(GM_ADDR z, GM_ADDR x, GM_ADDR y,
-                                                      Tiling tiling) {
-  elementwise::Run<half>(AddRelu{}, z, {x, y}, tiling);
-}
-
-extern "C" __global__ AICORE void fused_add_relu_bfloat16(GM_ADDR z, GM_ADDR x, GM_ADDR y,
-                                                          Tiling tiling) {
-  elementwise::Run<bfloat16_t>(AddRelu{}, z, {x, y}, tiling);
-}
-
-extern "C" __global__ AICORE void fused_add_relu_int32(GM_ADDR z, GM_ADDR x, GM_ADDR y,
-                                                       Tiling tiling) {
-  elementwise::Run<int32_t>(AddRelu{}, z, {x, y}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void fused_add_relu_double(GM_ADDR z, GM_ADDR x, GM_ADDR y,
-                                                        Tiling tiling) {
-  elementwise::Run<double>(AddRelu{}, z, {x, y}, tiling);
-}
+ELEMENTWISE_KERNEL(fused_add_relu_float, float, AddRelu, 2)
+ELEMENTWISE_KERNEL(fused_add_relu_half, half, AddRelu, 2)
+ELEMENTWISE_KERNEL(fused_add_relu_bfloat16, bfloat16_t, AddRelu, 2)
+ELEMENTWISE_KERNEL(fused_add_relu_int32, int32_t, AddRelu, 2)
+ELEMENTWISE_KERNEL(fused_add_relu_double, double, AddRelu, 2)

@@ -16,32 +16,10 @@ struct AddReluMul {
   }
 };
 
-using Tiling = ElementwiseTiling<3>;
-
 }  // namespace
 
-extern "C" __global__ AICORE void fused_add_relu_mul_float(GM_ADDR out, GM_ADDR x, GM_ADDR y,
-                                                           GM_ADDR z, Tiling tiling) {
-  elementwise::Run<float>(AddReluMul{}, out, {x, y, z}, tiling);
-}
-
-extern "C" __global__ AICORE void fused_add_relu_mul_half(GM_ADDR out, GM_ADDR x, GM_ADDR y,
-                                                          GM_ADDR z, Tiling tiling) {
-  elementwise::Run<half>(AddReluMul{}, out, {x, y, z}, tiling);
-}
-
-extern "C" __global__ AICORE void fused_add_relu_mul_bfloat16(GM_ADDR out, GM_ADDR x, GM_ADDR y,
-                                                              GM_ADDR z, Tiling tiling) {
-  elementwise::Run<bfloat16_t>(AddReluMul{}, out, {x, y, z}, tiling);
-}
-
-extern "C" __global__ AICORE void fused_add_relu_mul_int32(GM_ADDR out, GM_ADDR x, GM_ADDR y,
-                                                           GM_ADDR z, Tiling tiling) {
-  elementwise::Run<int32_t>(AddReluMul{}, out, {x, y, z}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void fused_add_relu_mul_double(GM_ADDR out, GM_ADDR x, GM_ADDR y,
-                                                            GM_ADDR z, Tiling tiling) {
-  elementwise::Run<double>(AddReluMul{}, out, {x, y, z}, tiling);
-}
+ELEMENTWISE_KERNEL(fused_add_relu_mul_float, float, AddReluMul, 3)
+ELEMENTWISE_KERNEL(fused_add_relu_mul_half, half, AddReluMul, 3)
+ELEMENTWISE_KERNEL(fused_add_relu_mul_bfloat16, bfloat16_t, AddReluMul, 3)
+ELEMENTWISE_KERNEL(fused_add_relu_mul_int32, int32_t, AddReluMul, 3)
+ELEMENTWISE_KERNEL(fused_add_relu_mul_double, double, AddReluMul, 3)

@@ -48,8 +48,4 @@ struct BackwardTwice {
   }
 };
 
-using Tiling = ElementwiseTiling<1>;
-using BackwardTiling = ElementwiseTiling<2>;
-using TwiceTiling = ElementwiseTiling<3>;
-
 }  // namespace gelu

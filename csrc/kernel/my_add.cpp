@@ -13,27 +13,10 @@ struct Add {
   }
 };
 
-using Tiling = ElementwiseTiling<2>;
-
 }  // namespace
 
-extern "C" __global__ AICORE void my_add_float(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<float>(Add{}, z, {x, y}, tiling);
-}
-
-extern "C" __global__ AICORE void my_add_half(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<half>(Add{}, z, {x, y}, tiling);
-}
-
-extern "C" __global__ AICORE void my_add_bfloat16(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<bfloat16_t>(Add{}, z, {x, y}, tiling);
-}
-
-extern "C" __global__ AICORE void my_add_int32(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<int32_t>(Add{}, z, {x, y}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_add_double(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<double>(Add{}, z, {x, y}, tiling);
-}
+ELEMENTWISE_KERNEL(my_add_float, float, Add, 2)
+ELEMENTWISE_KERNEL(my_add_half, half, Add, 2)
+ELEMENTWISE_KERNEL(my_add_bfloat16, bfloat16_t, Add, 2)
+ELEMENTWISE_KERNEL(my_add_int32, int32_t, Add, 2)
+ELEMENTWISE_KERNEL(my_add_double, double, Add, 2)

@@ -100,65 +100,15 @@ struct Exact {
 
 }  // namespace
 
-extern "C" __global__ AICORE void my_gelu_float(GM_ADDR z, GM_ADDR x, gelu::Tiling tiling) {
-  elementwise::Run<float>(gelu::Forward<Exact>{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_backward_float(GM_ADDR z, GM_ADDR gradient, GM_ADDR x,
-                                                         gelu::BackwardTiling tiling) {
-  elementwise::Run<float>(gelu::Backward<Exact>{}, z, {gradient, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_backward_twice_float(GM_ADDR z, GM_ADDR gradient,
-                                                               GM_ADDR tangent, GM_ADDR x,
-                                                               gelu::TwiceTiling tiling) {
-  elementwise::Run<float>(gelu::BackwardTwice<Exact>{}, z, {gradient, tangent, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_half(GM_ADDR z, GM_ADDR x, gelu::Tiling tiling) {
-  elementwise::Run<half>(gelu::Forward<Exact>{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_backward_half(GM_ADDR z, GM_ADDR gradient, GM_ADDR x,
-                                                        gelu::BackwardTiling tiling) {
-  elementwise::Run<half>(gelu::Backward<Exact>{}, z, {gradient, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_backward_twice_half(GM_ADDR z, GM_ADDR gradient,
-                                                              GM_ADDR tangent, GM_ADDR x,
-                                                              gelu::TwiceTiling tiling) {
-  elementwise::Run<half>(gelu::BackwardTwice<Exact>{}, z, {gradient, tangent, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_bfloat16(GM_ADDR z, GM_ADDR x, gelu::Tiling tiling) {
-  elementwise::Run<bfloat16_t>(gelu::Forward<Exact>{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_backward_bfloat16(GM_ADDR z, GM_ADDR gradient, GM_ADDR x,
-                                                            gelu::BackwardTiling tiling) {
-  elementwise::Run<bfloat16_t>(gelu::Backward<Exact>{}, z, {gradient, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_backward_twice_bfloat16(GM_ADDR z, GM_ADDR gradient,
-                                                                  GM_ADDR tangent, GM_ADDR x,
-                                                                  gelu::TwiceTiling tiling) {
-  elementwise::Run<bfloat16_t>(gelu::BackwardTwice<Exact>{}, z, {gradient, tangent, x}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_gelu_double(GM_ADDR z, GM_ADDR x, gelu::Tiling tiling) {
-  elementwise::Run<double>(gelu::Forward<Exact>{}, z, {x}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_gelu_backward_double(GM_ADDR z, GM_ADDR gradient, GM_ADDR x,
-                                                          gelu::BackwardTiling tiling) {
-  elementwise::Run<double>(gelu::Backward<Exact>{}, z, {gradient, x}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_gelu_backward_twice_double(GM_ADDR z, GM_ADDR gradient,
-                                                                GM_ADDR tangent, GM_ADDR x,
-                                                                gelu::TwiceTiling tiling) {
-  elementwise::Run<double>(gelu::BackwardTwice<Exact>{}, z, {gradient, tangent, x}, tiling);
-}
+ELEMENTWISE_KERNEL(my_gelu_float, float, gelu::Forward<Exact>, 1)
+ELEMENTWISE_KERNEL(my_gelu_backward_float, float, gelu::Backward<Exact>, 2)
+ELEMENTWISE_KERNEL(my_gelu_backward_twice_float, float, gelu::BackwardTwice<Exact>, 3)
+ELEMENTWISE_KERNEL(my_gelu_half, half, gelu::Forward<Exact>, 1)
+ELEMENTWISE_KERNEL(my_gelu_backward_half, half, gelu::Backward<Exact>, 2)
+ELEMENTWISE_KERNEL(my_gelu_backward_twice_half, half, gelu::BackwardTwice<Exact>, 3)
+ELEMENTWISE_KERNEL(my_gelu_bfloat16, bfloat16_t, gelu::Forward<Exact>, 1)
+ELEMENTWISE_KERNEL(my_gelu_backward_bfloat16, bfloat16_t, gelu::Backward<Exact>, 2)
+ELEMENTWISE_KERNEL(my_gelu_backward_twice_bfloat16, bfloat16_t, gelu::BackwardTwice<Exact>, 3)
+ELEMENTWISE_KERNEL(my_gelu_double, double, gelu::Forward<Exact>, 1)
+ELEMENTWISE_KERNEL(my_gelu_backward_double, double, gelu::Backward<Exact>, 2)
+ELEMENTWISE_KERNEL(my_gelu_backward_twice_double, double, gelu::BackwardTwice<Exact>, 3)

@@ -78,68 +78,15 @@ struct Tanh {
 
 }  // namespace
 
-extern "C" __global__ AICORE void my_gelu_tanh_float(GM_ADDR z, GM_ADDR x, gelu::Tiling tiling) {
-  elementwise::Run<float>(gelu::Forward<Tanh>{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_tanh_backward_float(GM_ADDR z, GM_ADDR gradient,
-                                                              GM_ADDR x,
-                                                              gelu::BackwardTiling tiling) {
-  elementwise::Run<float>(gelu::Backward<Tanh>{}, z, {gradient, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_tanh_backward_twice_float(GM_ADDR z, GM_ADDR gradient,
-                                                                    GM_ADDR tangent, GM_ADDR x,
-                                                                    gelu::TwiceTiling tiling) {
-  elementwise::Run<float>(gelu::BackwardTwice<Tanh>{}, z, {gradient, tangent, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_tanh_half(GM_ADDR z, GM_ADDR x, gelu::Tiling tiling) {
-  elementwise::Run<half>(gelu::Forward<Tanh>{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_tanh_backward_half(GM_ADDR z, GM_ADDR gradient, GM_ADDR x,
-                                                             gelu::BackwardTiling tiling) {
-  elementwise::Run<half>(gelu::Backward<Tanh>{}, z, {gradient, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_tanh_backward_twice_half(GM_ADDR z, GM_ADDR gradient,
-                                                                   GM_ADDR tangent, GM_ADDR x,
-                                                                   gelu::TwiceTiling tiling) {
-  elementwise::Run<half>(gelu::BackwardTwice<Tanh>{}, z, {gradient, tangent, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_tanh_bfloat16(GM_ADDR z, GM_ADDR x, gelu::Tiling tiling) {
-  elementwise::Run<bfloat16_t>(gelu::Forward<Tanh>{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_tanh_backward_bfloat16(GM_ADDR z, GM_ADDR gradient,
-                                                                 GM_ADDR x,
-                                                                 gelu::BackwardTiling tiling) {
-  elementwise::Run<bfloat16_t>(gelu::Backward<Tanh>{}, z, {gradient, x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_gelu_tanh_backward_twice_bfloat16(GM_ADDR z, GM_ADDR gradient,
-                                                                       GM_ADDR tangent, GM_ADDR x,
-                                                                       gelu::TwiceTiling tiling) {
-  elementwise::Run<bfloat16_t>(gelu::BackwardTwice<Tanh>{}, z, {gradient, tangent, x}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_gelu_tanh_double(GM_ADDR z, GM_ADDR x, gelu::Tiling tiling) {
-  elementwise::Run<double>(gelu::Forward<Tanh>{}, z, {x}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_gelu_tanh_backward_double(GM_ADDR z, GM_ADDR gradient,
-                                                               GM_ADDR x,
-                                                               gelu::BackwardTiling tiling) {
-  elementwise::Run<double>(gelu::Backward<Tanh>{}, z, {gradient, x}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_gelu_tanh_backward_twice_double(GM_ADDR z, GM_ADDR gradient,
-                                                                     GM_ADDR tangent, GM_ADDR x,
-                                                                     gelu::TwiceTiling tiling) {
-  elementwise::Run<double>(gelu::BackwardTwice<Tanh>{}, z, {gradient, tangent, x}, tiling);
-}
+ELEMENTWISE_KERNEL(my_gelu_tanh_float, float, gelu::Forward<Tanh>, 1)
+ELEMENTWISE_KERNEL(my_gelu_tanh_backward_float, float, gelu::Backward<Tanh>, 2)
+ELEMENTWISE_KERNEL(my_gelu_tanh_backward_twice_float, float, gelu::BackwardTwice<Tanh>, 3)
+ELEMENTWISE_KERNEL(my_gelu_tanh_half, half, gelu::Forward<Tanh>, 1)
+ELEMENTWISE_KERNEL(my_gelu_tanh_backward_half, half, gelu::Backward<Tanh>, 2)
+ELEMENTWISE_KERNEL(my_gelu_tanh_backward_twice_half, half, gelu::BackwardTwice<Tanh>, 3)
+ELEMENTWISE_KERNEL(my_gelu_tanh_bfloat16, bfloat16_t, gelu::Forward<Tanh>, 1)
+ELEMENTWISE_KERNEL(my_gelu_tanh_backward_bfloat16, bfloat16_t, gelu::Backward<Tanh>, 2)
+ELEMENTWISE_KERNEL(my_gelu_tanh_backward_twice_bfloat16, bfloat16_t, gelu::BackwardTwice<Tanh>, 3)
+ELEMENTWISE_KERNEL(my_gelu_tanh_double, double, gelu::Forward<Tanh>, 1)
+ELEMENTWISE_KERNEL(my_gelu_tanh_backward_double, double, gelu::Backward<Tanh>, 2)
+ELEMENTWISE_KERNEL(my_gelu_tanh_backward_twice_double, double, gelu::BackwardTwice<Tanh>, 3)

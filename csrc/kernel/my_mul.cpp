@@ -25,32 +25,15 @@ struct MulScalar {
   }
 };
 
-using Tiling = ElementwiseTiling<2>;
 using ScalarTiling = ElementwiseTiling<1>;
 
 }  // namespace
 
-extern "C" __global__ AICORE void my_mul_float(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<float>(Mul{}, z, {x, y}, tiling);
-}
-
-extern "C" __global__ AICORE void my_mul_half(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<half>(Mul{}, z, {x, y}, tiling);
-}
-
-extern "C" __global__ AICORE void my_mul_bfloat16(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<bfloat16_t>(Mul{}, z, {x, y}, tiling);
-}
-
-extern "C" __global__ AICORE void my_mul_int32(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<int32_t>(Mul{}, z, {x, y}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_mul_double(GM_ADDR z, GM_ADDR x, GM_ADDR y, Tiling tiling) {
-  elementwise::Run<double>(Mul{}, z, {x, y}, tiling);
-}
-
+ELEMENTWISE_KERNEL(my_mul_float, float, Mul, 2)
+ELEMENTWISE_KERNEL(my_mul_half, half, Mul, 2)
+ELEMENTWISE_KERNEL(my_mul_bfloat16, bfloat16_t, Mul, 2)
+ELEMENTWISE_KERNEL(my_mul_int32, int32_t, Mul, 2)
+ELEMENTWISE_KERNEL(my_mul_double, double, Mul, 2)
 extern "C" __global__ AICORE void my_mul_scalar_float(GM_ADDR z, GM_ADDR x, ScalarTiling tiling,
                                                       float scalar) {
   elementwise::Run<float>(MulScalar<float>{scalar}, z, {x}, tiling);

@@ -28,49 +28,14 @@ struct ReluBackward {
   }
 };
 
-using Tiling = ElementwiseTiling<1>;
-using BackwardTiling = ElementwiseTiling<2>;
-
 }  // namespace
 
-extern "C" __global__ AICORE void my_relu_float(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<float>(Relu{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_relu_half(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<half>(Relu{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_relu_bfloat16(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<bfloat16_t>(Relu{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_relu_int32(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<int32_t>(Relu{}, z, {x}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_relu_double(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<double>(Relu{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_relu_backward_float(GM_ADDR z, GM_ADDR gradient,
-                                                         GM_ADDR result, BackwardTiling tiling) {
-  elementwise::Run<float>(ReluBackward{}, z, {gradient, result}, tiling);
-}
-
-extern "C" __global__ AICORE void my_relu_backward_half(GM_ADDR z, GM_ADDR gradient, GM_ADDR result,
-                                                        BackwardTiling tiling) {
-  elementwise::Run<half>(ReluBackward{}, z, {gradient, result}, tiling);
-}
-
-extern "C" __global__ AICORE void my_relu_backward_bfloat16(GM_ADDR z, GM_ADDR gradient,
-                                                            GM_ADDR result, BackwardTiling tiling) {
-  elementwise::Run<bfloat16_t>(ReluBackward{}, z, {gradient, result}, tiling);
-}
-
-/// Emulator only: no vector core computes in float64.
-extern "C" __global__ AICORE void my_relu_backward_double(GM_ADDR z, GM_ADDR gradient,
-                                                          GM_ADDR result, BackwardTiling tiling) {
-  elementwise::Run<double>(ReluBackward{}, z, {gradient, result}, tiling);
-}
+ELEMENTWISE_KERNEL(my_relu_float, float, Relu, 1)
+ELEMENTWISE_KERNEL(my_relu_half, half, Relu, 1)
+ELEMENTWISE_KERNEL(my_relu_bfloat16, bfloat16_t, Relu, 1)
+ELEMENTWISE_KERNEL(my_relu_int32, int32_t, Relu, 1)
+ELEMENTWISE_KERNEL(my_relu_double, double, Relu, 1)
+ELEMENTWISE_KERNEL(my_relu_backward_float, float, ReluBackward, 2)
+ELEMENTWISE_KERNEL(my_relu_backward_half, half, ReluBackward, 2)
+ELEMENTWISE_KERNEL(my_relu_backward_bfloat16, bfloat16_t, ReluBackward, 2)
+ELEMENTWISE_KERNEL(my_relu_backward_double, double, ReluBackward, 2)

@@ -13,27 +13,10 @@ struct Copy {
   }
 };
 
-using Tiling = ElementwiseTiling<1>;
-
 }  // namespace
 
-extern "C" __global__ AICORE void my_split_float(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<float>(Copy{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_split_half(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<half>(Copy{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_split_bfloat16(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<bfloat16_t>(Copy{}, z, {x}, tiling);
-}
-
-extern "C" __global__ AICORE void my_split_int32(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<int32_t>(Copy{}, z, {x}, tiling);
-}
-
-/// Emulator only: no vector core moves float64.
-extern "C" __global__ AICORE void my_split_double(GM_ADDR z, GM_ADDR x, Tiling tiling) {
-  elementwise::Run<double>(Copy{}, z, {x}, tiling);
-}
+ELEMENTWISE_KERNEL(my_split_float, float, Copy, 1)
+ELEMENTWISE_KERNEL(my_split_half, half, Copy, 1)
+ELEMENTWISE_KERNEL(my_split_bfloat16, bfloat16_t, Copy, 1)
+ELEMENTWISE_KERNEL(my_split_int32, int32_t, Copy, 1)
+ELEMENTWISE_KERNEL(my_split_double, double, Copy, 1)

@@ -44,6 +44,15 @@ class PagesTest(PageTest):
     def test_adding_an_operator_shows_the_files_as_they_stand(self):
         self.assert_shows_files("adding_an_operator.md", 7)
 
+    def test_adding_an_operator_counts_the_lines_of_its_five_files(self):
+        text = (ROOT / "docs" / "adding_an_operator.md").read_text()
+        headings = " ".join(re.findall(r"^## .*$", text, flags=re.MULTILINE))
+        files = re.findall(r"`([^`]+)`", headings)
+        self.assertEqual(len(files), 5)
+        lines = sum(len((ROOT / name).read_text().splitlines()) for name in files)
+        self.assertIn(f"files have {lines} lines in all", text)
+        self.assertLess(lines, 150)
+
     def test_own_package_shows_the_files_as_they_stand(self):
         self.assert_shows_files("own_package.md", 5)
 

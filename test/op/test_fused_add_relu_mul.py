@@ -1,16 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.npu.fused_add_relu_mul computes relu(x + y) * z."""
 
-import sys
 import unittest
-from pathlib import Path
 
 import torch
-
-import op_extension  # noqa: F401  (registers the operators)
-
-if __name__ == "__main__":  # in a script, "test" would be the standard library's
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from test.op import contract
 

@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.ops.npu.my_relu and my_relu_ compute what torch.relu computes."""
 
-import sys
 import unittest
-from pathlib import Path
 
 import torch
 from torch.testing import assert_close
-
-import op_extension  # noqa: F401  (registers the operators)
-
-if __name__ == "__main__":  # in a script, "test" would be the standard library's
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from test.op import contract
 
