@@ -55,6 +55,28 @@ class AttentionTest(unittest.TestCase):
         few = k[:, :1], v[:, :1]
         self.assertEqual(scaled_dot_product_attention(q, *few, enable_gqa=True).shape, SHAPE)
 
+    def test_the_operators_of_private_devices_give_attn_bias_its_gradient(self):
+        aten = torch.ops.aten
+        for shape in ((2, 3, 17, 17), (17, 17), (2, 1, 17, 17)):
+            with self.subTest(shape=shape):
+                q, k, v = operands("npu")
+                bias = torch.randn(shape, device="npu", requires_grad=True)
+                upward = torch.randn(SHAPE, device="npu")
+                scores = q @ k.transpose(-2, -1) * 0.3 + bias
+                expected = torch.autograd.grad(scores.softmax(-1) @ v, (q, k, v, bias), upward)
+                with torch.no_grad():
+                    options = {"dropout_p": 0.0, "is_causal": False, "scale": 0.3}
+                    mask = bias.expand(2, 3, 17, 17)
+                    output, sums, *rest = aten._scaled_dot_product_fused_attention_overrideable(
+                        q, k, v, attn_bias=mask, **options
+                    )
+                    got = aten._scaled_dot_product_fused_attention_overrideable_backward(
+                        upward, q, k, v, bias, [True] * 4, output, sums, *rest[:4],
+                        philox_seed=rest[4], philox_offset=rest[5], **options,
+                    )  # fmt: skip
+                for mine, theirs in zip(got, expected, strict=True):
+                    assert_close(mine, theirs, rtol=2e-5, atol=2e-5)
+
 
 if __name__ == "__main__":
     unittest.main()

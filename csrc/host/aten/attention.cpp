@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/ExpandUtils.h>
 #include <ATen/SDPBackend.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_sdp_choice_ops.h>
@@ -9,6 +10,7 @@
 #include <torch/library.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -83,6 +85,20 @@ Forward Attention(const Tensor& query, const Tensor& key, const Tensor& value,
   return {output, sums, {}, {}, query.sym_size(2), key.sym_size(2), {}, {}, {}};
 }
 
+/// The gradient of attn_bias: p * (gradient v^T - sum over a row of gradient * output), summed over
+/// what was broadcast, p the softmax of the scores. sums: logarithms of its denominators.
+Tensor BiasGradient(const Tensor& gradient, const Tensor& query, const Tensor& key,
+                    const Tensor& value, const Tensor& bias, const Tensor& output,
+                    const Tensor& sums, std::optional<double> scale) {
+  const auto wide = [&](const Tensor& tensor) { return tensor.to(sums.scalar_type()); };
+  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+  const Tensor scores = wide(query).matmul(wide(key).transpose(-2, -1)).mul_(factor);
+  const Tensor probability = scores.add_(wide(bias)).sub_(sums.unsqueeze(-1)).exp_();
+  const Tensor of_rows = wide(gradient).mul(wide(output)).sum(-1, /*keepdim=*/true);
+  Tensor of_scores = wide(gradient).matmul(wide(value).transpose(-2, -1)).sub_(of_rows);
+  return at::sum_to(of_scores.mul_(probability), bias.sizes()).to(bias.scalar_type());
+}
+
 // NOLINTBEGIN(performance-unnecessary-value-param): the signature is torch's
 std::tuple<Tensor, Tensor, Tensor, Tensor> AttentionBackward(
     const Tensor& gradient, const Tensor& query, const Tensor& key, const Tensor& value,
@@ -90,14 +106,20 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> AttentionBackward(
     const Tensor&, const Tensor&, c10::SymInt, c10::SymInt, double dropout, bool is_causal,
     const Tensor&, const Tensor&, std::optional<double> scale) {
   // NOLINTEND(performance-unnecessary-value-param)
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      !wanted[3], "npu attention: expected attn_bias without a gradient, got one that wants it; ",
-      "scaled_dot_product_attention takes the formula for such a mask");
+  const bool wants_bias = wanted[3] && bias.defined();
+  TORCH_CHECK_NOT_IMPLEMENTED(!wants_bias || (dropout == 0 && !is_causal),
+                              "npu attention: expected no dropout and is_causal=False where "
+                              "attn_bias wants a gradient, got dropout_p=",
+                              dropout, ", is_causal=", is_causal);
   const std::optional<Tensor> mask = bias.defined() ? std::optional(bias) : std::nullopt;
   auto [query_gradient, key_gradient, value_gradient] =
       at::_scaled_dot_product_flash_attention_for_cpu_backward(
           gradient, query, key, value, output, sums, dropout, is_causal, mask, scale);
-  return {query_gradient, key_gradient, value_gradient, Tensor()};
+  Tensor bias_gradient;
+  if (wants_bias) {
+    bias_gradient = BiasGradient(gradient, query, key, value, bias, output, sums, scale);
+  }
+  return {query_gradient, key_gradient, value_gradient, bias_gradient};
 }
 
 void Define() {

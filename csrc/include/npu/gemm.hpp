@@ -160,19 +160,23 @@ template <class In, int kCols, class T, class ColumnOf>
   if constexpr (kIsHalf<In>) {
 #pragma GCC unroll 3
     for (int first = 0; first < kCols; first += 8) {
-      Uint16x8 rows[8];
-#pragma GCC unroll 8
-      for (int i = 0; i < 8; ++i) {
-        rows[i] = detail::LoadLanes<Uint16x8>(column_of(first + i));
-      }
-      Transpose(rows);
-#pragma GCC unroll 8
-      for (int i = 0; i < 8; ++i) {
-        In narrow[8];
-        std::memcpy(static_cast<void*>(narrow), &rows[i], sizeof(narrow));
-        for (int at = 0; at < 8; at += kLanes) {
-          StoreFloat(to + i * kCols + first + at, LoadFloat(narrow + at));
-        }
+      TransposeRows<Uint16x8>([&](int i) { return column_of(first + i); },
+                              [&](int i, const Uint16x8& lanes) {
+                                In narrow[8];
+                                std::memcpy(static_cast<void*>(narrow), &lanes, sizeof(narrow));
+                                for (int at = 0; at < 8; at += kLanes) {
+                                  StoreFloat(to + i * kCols + first + at, LoadFloat(narrow + at));
+                                }
+                              });
+    }
+  } else if constexpr (std::is_same_v<In, float>) {
+    for (int k = 0; k < kPackDepth; k += 4) {
+#pragma GCC unroll 6
+      for (int first = 0; first < kCols; first += 4) {
+        TransposeRows<Uint32x4>([&](int i) { return column_of(first + i) + k; },
+                                [&](int i, const Uint32x4& lanes) {
+                                  std::memcpy(to + (k + i) * kCols + first, &lanes, sizeof(lanes));
+                                });
       }
     }
   } else {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace npu::simd {
 
@@ -31,18 +32,49 @@ using Uint16x8 = uint16_t __attribute__((vector_size(16)));
   }
 }
 
-/// to[column][row] = from[row][column] for 8 rows and columns of elements of 16 bits; pitches in
-/// elements.
+using Uint32x4 = uint32_t __attribute__((vector_size(16)));
+
+/// Transposes 4 rows of 4 lanes of 32 bits.
+[[gnu::always_inline]] inline void Transpose(Uint32x4 (&r)[4]) {
+  const Uint32x4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
+  const Uint32x4 b = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+  const Uint32x4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+  const Uint32x4 d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+  r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  r[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  r[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+/// store(i, column i) for the columns of rows row(0), row(1), ... of as many lanes as there are
+/// rows.
+template <class V, class Row, class Store>
+[[gnu::always_inline]] inline void TransposeRows(const Row& row, const Store& store) {
+  constexpr int kCount = sizeof(V) / sizeof(V{}[0]);
+  V lanes[kCount];
+#pragma GCC unroll 8
+  for (int i = 0; i < kCount; ++i) std::memcpy(&lanes[i], row(i), sizeof(V));
+  Transpose(lanes);
+#pragma GCC unroll 8
+  for (int i = 0; i < kCount; ++i) store(i, lanes[i]);
+}
+
+/// to[column][row] = from[row][column] for 8 rows and columns of elements of 16 or 32 bits; pitches
+/// in elements.
 template <class To, class From>
 inline void TransposeSquare(To* to, size_t to_pitch, const From* from, size_t from_pitch) {
-  static_assert(sizeof(To) == 2 && sizeof(From) == 2, "expected elements of 16 bits");
-  Uint16x8 rows[8];
-#pragma GCC unroll 8
-  for (size_t i = 0; i < 8; ++i) std::memcpy(&rows[i], from + i * from_pitch, sizeof(rows[i]));
-  Transpose(rows);
-#pragma GCC unroll 8
-  for (size_t i = 0; i < 8; ++i) {
-    std::memcpy(static_cast<void*>(to + i * to_pitch), &rows[i], sizeof(rows[i]));
+  static_assert(sizeof(To) == sizeof(From) && (sizeof(To) == 2 || sizeof(To) == 4),
+                "expected elements of 16 or 32 bits");
+  using V = std::conditional_t<sizeof(To) == 2, Uint16x8, Uint32x4>;
+  constexpr size_t kPart = sizeof(V) / sizeof(To);
+  for (size_t row = 0; row < 8; row += kPart) {
+    for (size_t col = 0; col < 8; col += kPart) {
+      TransposeRows<V>([&](size_t i) { return from + (row + i) * from_pitch + col; },
+                       [&](size_t i, const V& v) {
+                         std::memcpy(static_cast<void*>(to + (col + i) * to_pitch + row), &v,
+                                     sizeof(V));
+                       });
+    }
   }
 }
 

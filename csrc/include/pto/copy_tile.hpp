@@ -48,7 +48,7 @@ inline size_t RestOfRun(size_t at) {
   return Order<TileT>::kRun - at % Order<TileT>::kRun;
 }
 
-// Elements of 16 bits whose lines change direction move in squares of this many.
+// Elements of 16 or 32 bits whose lines change direction move in squares of this many.
 inline constexpr size_t kSquare = 8;
 
 /// Lines at even distances, neighbours first, in groups of this many.
@@ -58,8 +58,8 @@ inline constexpr size_t kEvenLines =
 
 template <class TileT>
 inline constexpr bool kHasSquares =
-    sizeof(typename TileT::DType) == 2 && Order<TileT>::kRun % kSquare == 0 &&
-    kEvenLines<TileT> % kSquare == 0;
+    (sizeof(typename TileT::DType) == 2 || sizeof(typename TileT::DType) == 4) &&
+    Order<TileT>::kRun % kSquare == 0 && kEvenLines<TileT> % kSquare == 0;
 
 /// Calls copy(dst run, src run, distance of neighbours in the src run, elements) for pieces that
 /// cover region of dst; element (0, 0) of region lies at row, col in src.
