@@ -98,6 +98,24 @@ TEST(Tgather, PacksTheElementsThatAPatternTakes) {
   GathersInRows<hifloat8_t, MaskPattern::P1000>(3, 4, test::kA5);
 }
 
+TEST(Tgather, BeginsARowForEachOfElementsOf64Bits) {
+  OnCore([] {
+    const AsA5 chip;
+    VecTile<int64_t, 4, 24> src(3, 15), dst(3, 7);
+    TASSIGN(src, 0);
+    TASSIGN(dst, 4096);
+    for (int i = 0; i < 4 * 24; ++i) {
+      src.SetValue(i, i);
+      dst.SetValue(i, -1);
+    }
+    TGATHER<decltype(dst), decltype(src), MaskPattern::P1010>(dst, src);
+    for (int i = 0; i < 3 * 12; ++i)
+      ASSERT_EQ(dst.GetValue(i), i % 12 < 7 ? i / 12 * 24 + i % 12 * 2 + 1 : -1) << i;
+  });
+  static_assert(GetTimesByMask<MaskPattern::P1010> == 2);
+  static_assert(GetTimesByMask<MaskPattern::P0010>() == 4);
+}
+
 TEST(Tgather, TakesTheRowsOfAPattern) {
   OnCore([] {
     VecTile<int32_t, 8, 16> src(8, 13);

@@ -3,6 +3,12 @@
 
 #include <cstdint>
 
+/// value up to a multiple of unit, as kernels spell it.
+template <class Value, class Unit>
+constexpr auto PTO_CEIL(Value value, Unit unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
 /// Numbers of the chip under the names that kernels use. Source: PTO ISA.
 namespace pto {
 

@@ -28,6 +28,13 @@ constexpr Every EveryOf(MaskPattern pattern) {
   return number < 3 ? Every{number - 1, 2} : Every{number - 3, 4};
 }
 
+/// A number that kernels write with and without brackets.
+struct Times {
+  int value;
+  constexpr operator int() const { return value; }  // NOLINT(google-explicit-constructor)
+  constexpr int operator()() const { return value; }
+};
+
 /// A tile in UB whose rows are contiguous.
 template <class TileT>
 inline constexpr bool kIsPlainVec =
@@ -97,5 +104,9 @@ NPU_ONE_BODY(void CheckBlock(const npu::Core& core, const char* op, const std::b
 }
 
 }  // namespace detail
+
+/// Of how many elements kPattern takes one.
+template <MaskPattern kPattern>
+inline constexpr detail::Times GetTimesByMask = {static_cast<int>(detail::EveryOf(kPattern).step)};
 
 }  // namespace pto

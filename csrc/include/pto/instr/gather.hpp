@@ -50,30 +50,36 @@ template <class Dst, class Src, class Idx>
   });
 }
 
-NPU_ONE_BODY(void CheckPacked(const npu::Core& core, size_t count, const TileFacts& dst)) {
+NPU_ONE_BODY(void CheckPacked(const npu::Core& core, size_t count, const TileFacts& dst,
+                              bool may_end_early)) {
   const auto room = static_cast<size_t>(dst.kind->rows) * static_cast<size_t>(dst.kind->cols);
   if (count > room) {
     npu::RaiseFault("TGATHER", "a dst of at least " + npu::TextOf(count) + " elements",
                     TileFacts::Extent(dst.kind->rows, dst.kind->cols));
   }
-  if (!core.check_limits || dst.valid_rows <= 1 || dst.valid_cols == dst.kind->cols) return;
+  if (!core.check_limits || may_end_early || dst.valid_rows <= 1) return;
+  if (dst.valid_cols == dst.kind->cols) return;
   npu::RaiseFault("TGATHER",
                   "a dst whose rows are valid to the end (elements are packed), " +
                       npu::TextOf(dst.kind->cols) + " columns",
                   npu::TextOf(dst.valid_cols));
 }
 
-/// dst, packed = the elements of each row of src that pattern takes.
+/// dst, packed = the elements of each row of src that pattern takes. Those of 64 bits begin a row
+/// for each, of as many columns as dst has room for when it is divided by the step.
 template <class Dst, class Src>
 void GatherInRows(const npu::Core& core, const Dst& dst, const Src& src, Every every) {
+  constexpr bool kWide = sizeof(typename Src::DType) == 8;
   const auto from = LinesOf(src);
-  const size_t in_row = every.CountUpTo(from.length);
-  CheckPacked(core, in_row * from.count, TileFacts(dst));
-  auto* out = dst.data();
+  if (from.count == 0) return;
+  const size_t in_row = kWide ? from.length / every.step : every.CountUpTo(from.length);
+  const size_t pitch = kWide ? Dst::Cols / every.step : in_row;
+  CheckPacked(core, (from.count - 1) * pitch + in_row, TileFacts(dst), kWide);
   for (size_t row = 0; row < from.count; ++row) {
     const auto* in = from(row);
-    for (size_t col = every.first; col < from.length; col += every.step) {
-      std::memcpy(static_cast<void*>(out++), in + col, sizeof(*in));
+    auto* out = dst.data() + row * pitch;
+    for (size_t i = 0; i < in_row; ++i) {
+      std::memcpy(static_cast<void*>(out + i), in + every.first + i * every.step, sizeof(*in));
     }
   }
 }
@@ -162,6 +168,7 @@ template <class Dst, class Src0, class Src1, class Tmp, class... Events,
 
 /// dst = the elements of each row of the valid region of src that kPattern takes, packed one behind
 /// the other without regard to the rows of dst; with GATHER_COL the rows that it takes.
+/// Elements of 64 bits begin a row for each of src, of the columns of dst divided by 2 or 4.
 ///   dst, src  Vec RowMajor tiles of one element size of 16 or 32 bits (A5 also 8 and 64, 8-bit
 ///             floats too). The rows
 ///             of dst are valid to the end; with GATHER_COL src has 2 or 4 times its rows

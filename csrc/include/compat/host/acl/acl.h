@@ -186,6 +186,16 @@ inline aclError aclrtMemcpyAsync(void* to, size_t to_bytes, const void* from, si
   if (count != 0) std::memcpy(to, from, count);
   return ACL_SUCCESS;
 }
+/// What caches are told about memory. Emulated ones are coherent: nothing is done.
+enum aclrtCmoType {
+  ACL_RT_CMO_TYPE_PREFETCH,
+  ACL_RT_CMO_TYPE_WRITEBACK,
+  ACL_RT_CMO_TYPE_INVALID,
+  ACL_RT_CMO_TYPE_FLUSH
+};
+inline aclError aclrtCmoAsync(void* memory, size_t bytes, aclrtCmoType, aclrtStream) {
+  return npu::CheckAclRange("aclrtCmoAsync", memory, bytes, memory, bytes);
+}
 inline aclError aclrtMemset(void* to, size_t to_bytes, int32_t value, size_t count) {
   aclError error = npu::CheckAclRange("aclrtMemset", to, to_bytes, to, count);
   if (error == ACL_SUCCESS) error = npuDeviceSynchronize();
