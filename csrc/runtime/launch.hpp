@@ -20,7 +20,7 @@ class LaunchArgs {
   const void* data() const { return large_ ? large_.get() : small_; }
 
  private:
-  alignas(16) std::byte small_[256];
+  alignas(16) std::byte small_[768];  // holds the tiling of an element-wise kernel
   std::unique_ptr<std::byte[]> large_;
 };
 
