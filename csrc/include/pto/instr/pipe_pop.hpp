@@ -12,7 +12,8 @@ namespace pto::detail {
 /// tile at address on this core.
 template <class TileT>
 [[gnu::always_inline]] inline void PopInPlace(TileT& tile, int64_t address) {
-  PlaceTile("TPOP", tile, static_cast<uint64_t>(address), TileFacts(tile).Bytes());
+  const TileFacts facts(tile);
+  PlaceTile("TPOP", tile, facts, static_cast<uint64_t>(address), facts.Bytes());
 }
 
 /// The part of a vector core, or the whole for the cube core, from a slot of global memory.

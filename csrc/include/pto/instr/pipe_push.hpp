@@ -127,7 +127,8 @@ template <TileSplitAxis kSplit, class Config, class TileT>
   using There = Tile<TileType::Vec, T, kRows, kCols,
                      kRowMajor ? BLayout::RowMajor : BLayout::ColMajor, DYNAMIC, DYNAMIC, kInner>;
   There there(tile.GetValidRow() / (kUpDown ? 2 : 1), tile.GetValidCol() / (kLeftRight ? 2 : 1));
-  PlaceTile("TPUSH", there, address, TileFacts(there).Bytes());
+  const TileFacts facts(there);
+  PlaceTile("TPUSH", there, facts, address, facts.Bytes());
   WithStage<Config>(tile, [&](const auto& stage, const TileFacts*) {
     MoveAccToVec<kMode>("TPUSH", __builtin_return_address(0), there, tile, 0, 0, stage);
     npu::KeepCallSite();
