@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "plain_tile.hpp"
 
@@ -156,6 +157,37 @@ TEST(Tinsert, NamesWhatItRefuses) {
       },
       On::kCube);
   ExpectContains(off_box, "TINSERT: expected a column of a multiple of 16, got 8");
+}
+
+template <class T, int kRows, int kCols, int kC0 = static_cast<int>(32 / sizeof(T))>
+using Boxes = GlobalTensor<T, Shape<1, kCols / kC0, kRows / 16, 16, kC0>,
+                           Stride<kRows * kCols, kRows * kC0, 16 * kC0, kC0, 1>, Layout::NZ>;
+
+/// rows x cols of a Vec tile of layout NZ into boxes: whole runs of 32 bytes, the rows that are
+/// valid.
+template <class T, int kRows, int kCols>
+void CheckStoreOfBoxes(int rows, int cols) {
+  constexpr int kC0 = 32 / sizeof(T);
+  std::vector<T> global(kRows * kCols, T(9));
+  OnCore([&] {
+    VecNz<T, 32, 64> tile(rows, cols);
+    TASSIGN(tile, 0);
+    Fill(tile, Number);
+    Boxes<T, kRows, kCols> boxes(global.data());
+    TSTORE(boxes, tile);
+  });
+  for (int i = 0; i < kRows * kCols; ++i) {
+    const int row = i / kC0 % kRows, col = i / kC0 / kRows * kC0 + i % kC0;
+    const float expected = row < rows ? Number(row, col) : 9.0f;
+    ASSERT_EQ(static_cast<float>(global[i]), expected) << row << " " << col;
+  }
+}
+
+TEST(TstoreNz, StoresWholeBoxes) {
+  CheckStoreOfBoxes<int8_t, 32, 64>(32, 63);
+  CheckStoreOfBoxes<half, 32, 48>(32, 33);
+  CheckStoreOfBoxes<half, 16, 16>(1, 1);
+  CheckStoreOfBoxes<float, 32, 8>(17, 8);
 }
 
 }  // namespace

@@ -80,8 +80,25 @@ NPU_ONE_BODY(void CheckStore(const TransferFacts& facts, const StoreMode& mode))
   CheckGlobalMemory(core, "TSTORE", facts.global);
 }
 
-NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& global, const TileFacts& tile,
+/// tile with a valid region in whole boxes, where layout NZ asks for them: columns are stored so.
+/// In one column of boxes, whose bursts have no gaps, rows (rows_too) may lack in the last box.
+NPU_ONE_BODY(TileFacts InWholeBoxes(const TileFacts& tile, const GlobalFacts& global,
+                                    bool rows_too)) {
+  TileFacts whole = tile;
+  const bool is_nz = global.layout == Layout::NZ && tile.kind->order == TileOrder::kNz &&
+                     tile.kind->loc != TileType::Acc && tile.ValidRegionFits();
+  if (!is_nz || global.shape[4] <= 0) return whole;
+  const auto up = [](int64_t size, int64_t box) { return (size + box - 1) / box * box; };
+  const int64_t cols = up(tile.valid_cols, global.shape[4]), rows = up(tile.valid_rows, 16);
+  if (cols == global.Cols() && cols <= tile.kind->cols) whole.valid_cols = static_cast<int>(cols);
+  const bool one_column = global.shape[0] * global.shape[1] == 1;
+  if (rows_too && one_column && rows == global.Rows()) whole.valid_rows = static_cast<int>(rows);
+  return whole;
+}
+
+NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& global, const TileFacts& part,
                             const StoreMode& mode)) {
+  const TileFacts tile = InWholeBoxes(part, global, false);
   const auto operands = [&](auto report) {
     const uint64_t elements = tile.Lines() * tile.Length();
     const npu::Work work = {elements, elements * global.element_bytes, 0};
@@ -94,7 +111,7 @@ NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& global, co
   };
   const auto pipe = tile.kind->loc == TileType::Acc ? npu::Pipe::kFix : npu::Pipe::kMte3;
   npu::Issue(mode.op, pipe, call_site, operands, [&] {
-    CheckStore({"TSTORE", tile, global}, mode);
+    CheckStore({"TSTORE", InWholeBoxes(part, global, true), global}, mode);
     InShapeOfChip(tile, global, [&](const TileFacts& from, const GlobalFacts& to) {
       if (mode.put == nullptr) return CopyToGlobal(from, to);
       ForEachPiece(from, to, [&](const Piece& piece) {
@@ -176,7 +193,9 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
 ///           NC1HWC0 (rows are N, H and W, columns C1 and C0; several N lie within each C1) or
 ///           NDC1HWC0 (columns D, C1 and C0): float goes to float, half or bfloat16 (nearest even,
 ///           infinity beyond the range), int32 to int32.
-///   tile    Vec, Mat or Acc tile; its valid region has the shape of global
+///   tile    Vec, Mat or Acc tile; its valid region has the shape of global. NZ: boxes are stored
+///           whole, so columns may lack in the last one, and rows where it is the only column of
+///           boxes
 ///   kAtomic AtomicAdd adds to global memory instead, element by element, in the order of blocks:
 ///           int8, int16, int32, half, bfloat16, float
 ///   kRelu   NormalRelu replaces what is not positive by 0 (Acc tiles)
