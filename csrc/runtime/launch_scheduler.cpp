@@ -199,6 +199,7 @@ uint32_t LaunchScheduler::CoreId(Core& core) {
   slot.core_id = static_cast<uint32_t>(free - taken.begin());
   if (free == taken.end()) taken.push_back(true);
   taken[slot.core_id] = true;
+  core.has_state = true;
   return slot.core_id;
 }
 
@@ -237,25 +238,28 @@ void LaunchScheduler::RunPasses(CoreSlot& slot) {
   EndTask(slot);
 }
 
+void LaunchScheduler::ClearState(CoreSlot& slot) {
+  Core& core = slot.core;
+  std::memset(core.flags, 0, sizeof(core.flags));
+  std::memset(core.next_event_id, 0, sizeof(core.next_event_id));
+  core.has_state = false;
+  core.instruction = 0;
+  core.mask_counts = false;
+  core.vector_mask[0] = core.vector_mask[1] = ~uint64_t{0};
+  core.control = core.flag_base = core.quant_word = core.quant_table = 0;
+  core.tf32 = Tf32::kOff;
+  core.img2col[0] = core.img2col[1] = Img2colRegisters();
+  slot.polled_at = 0;
+  if (slot.core_id != CoreSlot::kNoCoreId) [[unlikely]] {
+    core_ids_[static_cast<int>(core.type)][slot.core_id] = false;
+    slot.core_id = CoreSlot::kNoCoreId;
+  }
+}
+
 void LaunchScheduler::EndTask(CoreSlot& slot) {
   Core& core = slot.core;
   if (!slot_of_task_.empty()) slot_of_task_[slot.task] = nullptr;
-  if (core.instruction != 0) {
-    std::memset(core.flags, 0, sizeof(core.flags));
-    core.instruction = 0;
-    core.mask_counts = false;
-    core.vector_mask[0] = core.vector_mask[1] = ~uint64_t{0};
-    core.control = core.flag_base = core.quant_word = core.quant_table = 0;
-    slot.polled_at = 0;
-    if (slot.core_id != CoreSlot::kNoCoreId) [[unlikely]] {
-      core_ids_[static_cast<int>(core.type)][slot.core_id] = false;
-      slot.core_id = CoreSlot::kNoCoreId;
-    }
-  }
-  // No instruction need have run for these.
-  std::memset(core.next_event_id, 0, sizeof(core.next_event_id));
-  core.tf32 = Tf32::kOff;
-  core.img2col[0] = core.img2col[1] = Img2colRegisters();
+  if (core.instruction != 0 || core.has_state) ClearState(slot);
   ++ended_[static_cast<int>(core.type)];
   ++progress_;
   if (!blocked_.empty() && !stopped_) [[unlikely]]

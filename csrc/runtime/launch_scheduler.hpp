@@ -79,6 +79,8 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   void DescribeLaunch(CoreSlot& slot);
   void StartTask(CoreSlot& slot);
   void EndTask(CoreSlot& slot);
+  /// What a task has left on its core, flags and registers.
+  void ClearState(CoreSlot& slot);
 
   /// The fiber to run next: a core that may go on, a new block, a core that polls. Null when there
   /// is none.

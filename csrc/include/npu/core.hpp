@@ -82,10 +82,11 @@ struct Core {
   std::byte* scratchpad[kOnChipSpaces] = {};      // base of each space, arch->capacity bytes
   uint8_t flags[kPipes][kPipes][kEventIds] = {};  // set_flag counts, [source][destination][id]
   uint8_t next_event_id[kPipes][kPipes] = {};     // of Event objects, in turn
-  GlobalMemory memories[kMemoriesAtHand] = {};    // what transfers of this launch found last
-  uint8_t next_memory = 0;                        // the one to replace
-  Tf32 tf32 = Tf32::kOff;                         // of float products
-  uint64_t control = 0;                           // of set_ctrl
+  bool has_state = false;  // it keeps something for later without having run an instruction
+  GlobalMemory memories[kMemoriesAtHand] = {};  // what transfers of this launch found last
+  uint8_t next_memory = 0;                      // the one to replace
+  Tf32 tf32 = Tf32::kOff;                       // of float products
+  uint64_t control = 0;                         // of set_ctrl
   uint64_t vector_mask[2] = {~uint64_t{0}, ~uint64_t{0}};  // of set_vector_mask, low half first
   bool mask_counts = false;                                // it is a number of elements
   uint64_t flag_base = 0;                                  // of set_ffts_base_addr

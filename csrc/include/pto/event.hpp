@@ -260,6 +260,7 @@ class Event {
     uint8_t& next = core.next_event_id[SrcPipe][DstPipe];
     const event_t id = static_cast<event_t>(next);
     next = (next + 1) % npu::kEventIds;
+    core.has_state = true;
     return id;
   }
 

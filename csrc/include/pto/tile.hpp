@@ -162,6 +162,7 @@ class Tile {
     npu::Core& core = npu::RunningCore(kOp);
     if (mode != RoundMode::CAST_ROUND && mode != RoundMode::CAST_RINT) detail::RaiseTf32(kOp);
     core.tf32 = mode == RoundMode::CAST_ROUND ? npu::Tf32::kTiesAway : npu::Tf32::kTiesEven;
+    core.has_state = true;
   }
   void ResetMadMode() { npu::RunningCore("ResetMadMode").tf32 = npu::Tf32::kOff; }
 
