@@ -118,9 +118,9 @@ TEST(Environment, ASpinWithoutProgressIsNamedAfterTheTimeout) {
     const auto start = std::chrono::steady_clock::now();
     const npuError_t error = npuStreamSynchronize(stream);
     std::string text = npuGetLastErrorMessage();
-    if (error != NPU_ERROR_DEADLOCK) text += "; expected NPU_ERROR_DEADLOCK";
-    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(2)) text += "; too late";
-    if (LaunchOne(npu_kernel_empty) != "done") text += "; the next launch does not work";
+    if (error != NPU_ERROR_DEADLOCK) text += " | expected NPU_ERROR_DEADLOCK";
+    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(2)) text += " | too late";
+    if (LaunchOne(npu_kernel_empty) != "done") text += " | the next launch does not work";
     return text;
   });
   EXPECT_EQ(got.find("poll, block "), 0u) << got;
@@ -128,7 +128,7 @@ TEST(Environment, ASpinWithoutProgressIsNamedAfterTheTimeout) {
                      "core in 100 ms"),
             std::string::npos)
       << got;
-  EXPECT_EQ(got.find("; "), std::string::npos) << got;
+  EXPECT_EQ(got.find(" | "), std::string::npos) << got;
 }
 
 }  // namespace

@@ -173,10 +173,11 @@ extern "C" __global__ AICORE void first_event_id(__gm__ uint32_t* ids) {
   event.Wait();
 }
 
-// As SetMadTF32Mode does it; no instruction runs.
+// Sets the TF32 mode; no instruction runs.
 extern "C" __global__ AICORE void leave_tf32(__gm__ uint32_t* seen) {
   seen[block_idx] = static_cast<uint32_t>(npu::current_core->tf32);
-  npu::current_core->tf32 = npu::Tf32::kTiesEven;
+  pto::TileAcc<float, 16, 16> tile;
+  tile.SetMadTF32Mode(pto::RoundMode::CAST_RINT);
 }
 
 // Breaks a limit of the chip and does nothing else.
