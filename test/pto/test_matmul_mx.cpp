@@ -29,9 +29,9 @@ using RightTile = TileRight<T, kK, kCols, kK, kN>;
 using LeftScales = TileLeftScale<float8_e8m0_t, kRows, kK / 32, kM, kK / 32>;
 using RightScales = TileRightScale<float8_e8m0_t, kK / 32, kCols, kK / 32, kN>;
 template <class T>
-using MatA = Tile<TileType::Mat, T, kRows, kK, BLayout::ColMajor, kM, kK, SLayout::RowMajor>;
+using MatLeft = Tile<TileType::Mat, T, kRows, kK, BLayout::ColMajor, kM, kK, SLayout::RowMajor>;
 template <class T>
-using MatB = Tile<TileType::Mat, T, kK, kCols, BLayout::ColMajor, kK, kN, SLayout::RowMajor>;
+using MatRight = Tile<TileType::Mat, T, kK, kCols, BLayout::ColMajor, kK, kN, SLayout::RowMajor>;
 using MatScalesA = Tile<TileType::Mat, float8_e8m0_t, kRows, kK / 32, BLayout::RowMajor, kM,
                         kK / 32, SLayout::RowMajor, 32>;
 using MatScalesB = Tile<TileType::Mat, float8_e8m0_t, kK / 32, kCols, BLayout::ColMajor, kK / 32,
@@ -84,8 +84,8 @@ void CheckMx() {
   for (int n = 0; n < 64; ++n) bias[n] = n * 0.5f;
   OnCube([&] {
     const AsA5 chip;
-    MatA<A> a_mat;
-    MatB<B> b_mat;
+    MatLeft<A> a_mat;
+    MatRight<B> b_mat;
     MatScalesA a_scale_mat;
     MatScalesB b_scale_mat;
     TASSIGN(a_mat, 0);

@@ -143,9 +143,10 @@ TEST_F(CrossCore, CallsThatTheKernelHasNoCoresForAreFaults) {
                "ffts_cross_core_sync: expected a kernel with cube and vector cores (mode 2), got "
                "one without cube cores");
   ASSERT_OK(Launch(stream_, npu_kernel_sync_mix_without_cube, 1));
-  EXPECT_ERROR(npuStreamSynchronize(stream_), NPU_ERROR_KERNEL_FAULT,
-               "SYNCALL of all cores: expected a kernel with cube and vector cores, got one without "
-               "cube cores");
+  EXPECT_ERROR(
+      npuStreamSynchronize(stream_), NPU_ERROR_KERNEL_FAULT,
+      "SYNCALL of all cores: expected a kernel with cube and vector cores, got one without "
+      "cube cores");
   ASSERT_OK(Launch(stream_, npu_kernel_cube_asks_for_vector_pair, 1));
   EXPECT_ERROR(npuStreamSynchronize(stream_), NPU_ERROR_KERNEL_FAULT,
                "expected a vector core (mode 1), got a cube core");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of one cube core and two vector cores per block.
-#include "npu/error.hpp"
 #include "pto/cross_core.hpp"
+
+#include "npu/error.hpp"
 #include "pto/syncall.hpp"
 
 namespace {
