@@ -102,9 +102,10 @@ void LaunchScheduler::CheckSpin(CoreSlot& slot) {
   const int timeout = GetEnvironment().spin_timeout_ms;
   if (now - progress_time_ < std::chrono::milliseconds(timeout)) {
     // What is polled may be in the hands of another thread, or of work that nobody runs yet.
-    if (++fruitless_polls_ % kPollsPerOsYield == 0) std::this_thread::yield();
-    if (fruitless_polls_ == kPollsPerOsYield) {
-      for (npuStream_t stream : Registry::Get().BusyStreams(CurrentDevice())) stream->HandOver();
+    if (++fruitless_polls_ % kPollsPerOsYield != 0) return;
+    std::this_thread::yield();
+    for (int device = 0; device < GetEnvironment().device_count; ++device) {
+      for (npuStream_t stream : Registry::Get().BusyStreams(device)) stream->HandOver();
     }
     return;
   }

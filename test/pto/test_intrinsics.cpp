@@ -54,7 +54,6 @@ TEST(Intrinsics, TheControlRegisterLastsAsLongAsTheKernel) {
     set_ctrl(sbitset1(get_ctrl(), 3));
     set_ctrl(sbitset0(get_ctrl(), 3));
     within = get_ctrl();
-    pipe_barrier(PIPE_ALL);
   });
   OnCore([&] { after = get_ctrl(); });
   EXPECT_EQ(before, 0u);
@@ -62,21 +61,40 @@ TEST(Intrinsics, TheControlRegisterLastsAsLongAsTheKernel) {
   EXPECT_EQ(after, 0u);
 }
 
-TEST(Intrinsics, MasksAndFencesChangeNothing) {
-  float word = 1;
+TEST(Intrinsics, MasksAndFencesLeaveTileInstructionsAlone) {
+  std::vector<float> x(64, 1.0f), z(64);
   OnCore([&] {
+    Tile<TileType::Vec, float, 1, 64> tile;
+    TASSIGN(tile, 0);
+    GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<64, 64, 64, 64, 1>> from(x.data()),
+        to(z.data());
     set_mask_count();
-    set_vector_mask(0, 64);
+    set_vector_mask(0, 1);
+    TLOAD(tile, from);
+    dsb(DSB_UB);
+    TADD(tile, tile, tile);
     set_mask_norm();
-    set_vector_mask(~uint64_t{0}, ~uint64_t{0});
-    dcci(&word, SINGLE_CACHE_LINE);
-    dcci(&word, cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
+    set_vector_mask(0, 1);
+    TADD(tile, tile, tile);
+    dcci(x.data(), cache_line_t::ENTIRE_DATA_CACHE, dcci_dst_t::CACHELINE_OUT);
     dsb(DSB_DDR);
     dsb(DSB_ALL);
-    dsb(DSB_UB);
-    EXPECT_EQ(__cce_get_tile_ptr(&word), &word);
+    TSTORE(to, tile);
+    EXPECT_EQ(__cce_get_tile_ptr(&z), &z);
   });
-  EXPECT_EQ(word, 1);
+  EXPECT_EQ(z, std::vector<float>(64, 4.0f));
+}
+
+TEST(Intrinsics, StoresAsManyBytesAsTheAddressNames) {
+  uint8_t bytes[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  uint64_t word = ~uint64_t{0};
+  OnCore([&] {
+    st_dev(0x1ff, bytes, 2);
+    st_dev(uint16_t{5}, &word, 0);
+  });
+  EXPECT_EQ(bytes[2], 0xff);
+  EXPECT_EQ(bytes[3], 1);
+  EXPECT_EQ(word, 5u);
 }
 
 TEST(Intrinsics, CoresThatRunHaveNumbersOfTheirOwn) {

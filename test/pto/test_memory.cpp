@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -32,6 +33,28 @@ TEST(Tload, RowViewsOfOneTileKeepTheRowsLoadedBefore) {
   });
   for (int i = 0; i < 4 * 64; ++i) ASSERT_EQ(seen[i], i / 64 + 1.0f) << i;
   EXPECT_EQ(canary, std::vector<float>(8, 7.0f));
+}
+
+TEST(Tload, MovesPairsOfFourBitsAlikeEachTime) {
+  std::vector<uint8_t> from(4 * 32), to(6 * 32, 0xee);
+  for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<uint8_t>(i * 37);
+  OnCore([&] {
+    using Pairs = float4_e2m1x2_t;
+    VecTile<Pairs, 4, 128> tile(4, 64);
+    VecTile<float, 1, 8> guard(1, 8);
+    TASSIGN(tile, 0);
+    TASSIGN(guard, 4 * 64);
+    TEXPANDS(guard, 7.0f);
+    Matrix<Pairs> source(reinterpret_cast<Pairs*>(from.data()), {4, 64}, {64, 1});
+    Matrix<Pairs> target(reinterpret_cast<Pairs*>(to.data()), {4, 64}, {64, 1});
+    for (int time = 0; time < 3; ++time) {
+      TLOAD(tile, source);
+      TSTORE(target, tile);
+    }
+    EXPECT_EQ(guard.GetValue(0), 7.0f);
+  });
+  EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin()));
+  EXPECT_EQ(to[4 * 32], 0xee);
 }
 
 TEST(Tload, PadsOnlyTheRestOfTheLast32Bytes) {

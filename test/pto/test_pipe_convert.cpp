@@ -128,7 +128,6 @@ TEST(PipeConvert, QuantizationIsForgottenWithItsKernel) {
     EXPECT_EQ(npu::current_core->quant_table, 3u * 128);
     set_quant_pre(5);
     EXPECT_EQ(npu::current_core->quant_word, 5u);
-    pipe_barrier(PIPE_ALL);
   });
   test::OnCube([&] {
     word = npu::current_core->quant_word;

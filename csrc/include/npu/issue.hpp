@@ -18,6 +18,13 @@ inline Core& RunningCore(const char* op) {
   return *core;
 }
 
+/// The same core, which from here on keeps something that must not reach the next block.
+inline Core& CoreToClear(const char* op) {
+  Core& core = RunningCore(op);
+  core.has_state = true;
+  return core;
+}
+
 /// Counts one instruction, and every kPollInterval of them looks for an interrupt.
 inline void CountInstruction(Core& core) {
   if (__builtin_expect(++core.instruction % kPollInterval == 0, 0)) core.scheduler->Poll(core);

@@ -111,7 +111,7 @@ NPU_ONE_BODY(void SetIntraBlock(pipe_t pipe, int64_t id)) {
 /// Where the flags of the chip lie, as rtGetC2cCtrlAddr tells the host: st_dev of a message to
 /// that address sets a flag. The emulated flags need no address otherwise.
 inline void set_ffts_base_addr(uint64_t address) {
-  npu::RunningCore("set_ffts_base_addr").flag_base = address;
+  npu::CoreToClear("set_ffts_base_addr").flag_base = address;
 }
 
 namespace pto {

@@ -256,11 +256,10 @@ class Event {
 
  private:
   static event_t NextId() {
-    npu::Core& core = npu::RunningCore("Event");
+    npu::Core& core = npu::CoreToClear("Event");
     uint8_t& next = core.next_event_id[SrcPipe][DstPipe];
     const event_t id = static_cast<event_t>(next);
     next = (next + 1) % npu::kEventIds;
-    core.has_state = true;
     return id;
   }
 

@@ -68,7 +68,7 @@ inline int64_t get_coreid() {
 
 /// The control register: a number that is kept until the kernel ends. No instruction looks at it.
 inline uint64_t get_ctrl() { return npu::RunningCore("get_ctrl").control; }
-inline void set_ctrl(uint64_t value) { npu::RunningCore("set_ctrl").control = value; }
+inline void set_ctrl(uint64_t value) { npu::CoreToClear("set_ctrl").control = value; }
 constexpr uint64_t sbitset0(uint64_t value, int64_t bit) {
   return value & ~(uint64_t{1} << (bit & 63));
 }
@@ -78,19 +78,19 @@ constexpr uint64_t sbitset1(uint64_t value, int64_t bit) {
 
 /// Masks of vector instructions on plain addresses: bits of the elements of a repeat, or how many
 /// elements there are. Tile instructions take their extent from the valid region.
-inline void set_mask_norm() { npu::RunningCore("set_mask_norm").mask_counts = false; }
-inline void set_mask_count() { npu::RunningCore("set_mask_count").mask_counts = true; }
+inline void set_mask_norm() { npu::CoreToClear("set_mask_norm").mask_counts = false; }
+inline void set_mask_count() { npu::CoreToClear("set_mask_count").mask_counts = true; }
 inline void set_vector_mask(uint64_t high, uint64_t low) {
-  npu::Core& core = npu::RunningCore("set_vector_mask");
+  npu::Core& core = npu::CoreToClear("set_vector_mask");
   core.vector_mask[0] = low;
   core.vector_mask[1] = high;
 }
 
 /// Quantization of the next TPUSH, as SET_QUANT_SCALAR and SET_QUANT_VECTOR set it: the word, and
 /// where in FB the words of the columns start, in 128 bytes, from bit 8 on.
-inline void set_quant_pre(uint64_t word) { npu::RunningCore("set_quant_pre").quant_word = word; }
+inline void set_quant_pre(uint64_t word) { npu::CoreToClear("set_quant_pre").quant_word = word; }
 inline void set_fpc(uint64_t config) {
-  npu::RunningCore("set_fpc").quant_table = (config >> 8 & 0xff) << 7;
+  npu::CoreToClear("set_fpc").quant_table = (config >> 8 & 0xff) << 7;
 }
 
 /// Stops the kernel with a fault.
@@ -120,8 +120,9 @@ inline void st_dev(Value value, volatile T* address, int64_t offset) {
     return;
   }
   npu::CountInstruction(core);
-  auto* to = reinterpret_cast<volatile Value*>(base + static_cast<uintptr_t>(offset));
-  __atomic_store_n(to, value, __ATOMIC_RELEASE);
+  auto* to = reinterpret_cast<volatile T*>(base + static_cast<uintptr_t>(offset));
+  T element = static_cast<T>(value);
+  __atomic_store(to, &element, __ATOMIC_RELEASE);
 }
 
 /// *address += value, at once; returns what was there.

@@ -25,7 +25,7 @@ struct StraightRows {
 template <class TileT, class Global>
 inline constexpr bool kMayBeStraight =
     TileT::Loc == TileType::Vec && !TileT::isBoxedLayout && TileT::isRowMajor &&
-    TileT::Rows <= 4095 && Global::layout == Layout::ND;
+    TileT::Rows <= 4095 && Global::layout == Layout::ND && kPacked<typename TileT::DType> == 1;
 
 /// Whether the bytes from begin up to end lie in memory that the launch has found before.
 inline bool IsAtHand(const npu::Core& core, const void* begin, const void* end) {

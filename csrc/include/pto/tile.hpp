@@ -159,10 +159,9 @@ class Tile {
   /// 10), ties away from zero (CAST_ROUND) or to even (CAST_RINT). Source: PTO ISA, Tile.
   void SetMadTF32Mode(RoundMode mode = RoundMode::CAST_ROUND) {
     constexpr const char* kOp = "SetMadTF32Mode";
-    npu::Core& core = npu::RunningCore(kOp);
+    npu::Core& core = npu::CoreToClear(kOp);
     if (mode != RoundMode::CAST_ROUND && mode != RoundMode::CAST_RINT) detail::RaiseTf32(kOp);
     core.tf32 = mode == RoundMode::CAST_ROUND ? npu::Tf32::kTiesAway : npu::Tf32::kTiesEven;
-    core.has_state = true;
   }
   void ResetMadMode() { npu::RunningCore("ResetMadMode").tf32 = npu::Tf32::kOff; }
 
