@@ -3,26 +3,17 @@
 #include <algorithm>
 #include <vector>
 
+#include "device_block.hpp"
 #include "plain_tile.hpp"
 
 namespace {
 
 using namespace pto;
+using Block = test::Block<float>;
 using test::ExpectContains;
 using test::Matrix;
 using test::OnCore;
 using test::VecTile;
-
-/// A block of npuMalloc.
-class Block {
- public:
-  explicit Block(size_t bytes) { EXPECT_EQ(npuMalloc(&data_, bytes), NPU_SUCCESS); }
-  ~Block() { EXPECT_EQ(npuFree(data_), NPU_SUCCESS); }
-  float* data() const { return static_cast<float*>(data_); }
-
- private:
-  void* data_ = nullptr;
-};
 
 /// Stores one row of 8 floats at target, then loads it.
 test::Body Touch(float* target, int64_t step = 1) {
