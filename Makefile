@@ -14,14 +14,14 @@ export PYTHONNOUSERSITE := 1
 export NPU_BUILD_JOBS := $(JOBS)
 
 .PHONY: help demo test bench lint format wheel clean distclean machine build packages \
-        test-cpp test-python test-asan test-tsan test-soak test-aarch64 test-layering test-packaging
+        test-cpp test-python test-asan test-asan-short test-tsan test-soak test-aarch64 test-layering test-packaging
 .NOTPARALLEL:
 
 help:
 	@echo "make demo    train a convolutional net on npu with operators of torch.ops.npu"
 	@echo "make test    build, run the C++ tests (also under the sanitizers) and the Python tests"
-	@echo "             parts: test-cpp test-asan test-tsan test-python test-layering"
-	@echo "             by request: test-soak test-aarch64 (cross-compiled, in qemu-user) test-packaging"
+	@echo "             parts: test-cpp test-asan-short test-tsan test-python test-layering"
+	@echo "             by request: test-asan (all of it) test-soak test-aarch64 (in qemu-user) test-packaging"
 	@echo "make bench   time operators on npu beside torch on CPU"
 	@echo "make lint    formatters, linters and type checker over all files"
 	@echo "make format  apply the formatters"
@@ -61,7 +61,7 @@ demo: $(VENV)/.demo packages
 bench: $(VENV)/.build packages
 	$(PY) -m bench.run --output bench/results.json
 
-test: test-layering test-cpp test-asan test-tsan test-python
+test: test-layering test-cpp test-asan-short test-tsan test-python
 
 test-layering: $(VENV)/.test
 	$(PY) -m unittest test.test_layering
@@ -77,9 +77,11 @@ test-python: $(VENV)/.test $(VENV)/.demo packages
 
 cmake_arguments = -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/bin/ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PY) \
   -DNPU_PACKAGE_DIR=$(CURDIR)/build/$(1)/packages -DNPU_BUILD_TESTS=ON
-test-asan: $(VENV)/.test | machine
+# All tests by request; within `make test` those that handle memory.
+test-asan test-asan-short: $(VENV)/.test | machine
 	@$(VENV)/bin/cmake -S . -B build/asan -G Ninja $(call cmake_arguments,asan) \
-	  -DNPU_BUILD_TORCH=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNPU_SANITIZE=address,undefined --log-level=WARNING
+	  -DNPU_BUILD_TORCH=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNPU_SANITIZE=address,undefined \
+	  -DNPU_SHORT_TESTS=$(if $(filter test-asan-short,$@),ON,OFF) --log-level=WARNING
 	@$(VENV)/bin/cmake --build build/asan --target npu_tests --parallel $(JOBS)
 	$(CTEST) --test-dir build/asan
 
