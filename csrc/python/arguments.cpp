@@ -85,7 +85,7 @@ void Arguments::PackTensor(size_t index, py::handle tensor) {
   npuTensorFacts facts = {};
   const npuTensorInterface& interface = *TensorAccess::Get().interface;
   if (interface.describe(impl, &facts) != 0) {
-    throw py::type_error(Where(index) + "a tensor with memory, got: " + interface.message());
+    throw py::type_error(Where(index) + "a tensor with memory, got " + interface.message());
   }
   if (facts.device == NPU_TENSOR_ELSEWHERE) {
     throw py::value_error(Where(index) + "a tensor on npu or cpu, got one on " +

@@ -179,7 +179,7 @@ class TensorTest(KernelTest):
             fake = torch.empty(4)
         x = torch.zeros(4)
         self.refuse((TypeError, ValueError), "argument 0 .*expected a", fake, x, x, 4)
-        self.refuse(TypeError, "expected a tensor with memory", torch.eye(4).to_sparse(), x, x, 4)
+        self.refuse(TypeError, "expected a tensor with memory, got [^:]", torch.eye(4).to_sparse(), x, x, 4)
 
     def test_takes_empty_tensors(self):
         x = torch.zeros(0, device="npu")

@@ -235,8 +235,9 @@ std::string Img2colFault(const Change& change, int pos_k = 0) {
 
 TEST(Timg2col, NamesWhatItRefuses) {
   using Tile = Image<half, 1, 1, 4, 4>;
-  ExpectContains(Img2colFault([](Tile& tile) { tile.SetTranspose(true); }),
-                 "TIMG2COL: expected a src without SetTranspose (not emulated), got one with");
+  ExpectContains(
+      Img2colFault([](Tile& tile) { tile.SetTranspose(true); }),
+      "TIMG2COL: expected a src without SetTranspose (not emulated), got a transposed one");
   ExpectContains(Img2colFault([](Tile& tile) { tile.SetRepeatTime(2); }),
                  "expected a repeat time of at most 1 (more is not emulated), got 2");
   ExpectContains(Img2colFault([](Tile& tile) { tile.SetFilterH(5); }),

@@ -46,7 +46,7 @@ void LaunchOnTensors(const npuKernel& kernel, const npuSignature& signature, uin
     npuTensorFacts facts = {};
     addresses.push_back(argument.tensor->unsafeGetTensorImpl());
     TORCH_CHECK_TYPE(interface.describe(addresses.back(), &facts) == 0, where,
-                     "a tensor with memory, got: ", interface.message());
+                     "a tensor with memory, got ", interface.message());
     CheckTensor(where, parameter, facts, argument);
     if (device == NPU_TENSOR_ELSEWHERE) device = facts.device;
     TORCH_CHECK_VALUE(facts.device == device, where, "a tensor on ", DeviceName(device),

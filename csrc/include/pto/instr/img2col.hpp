@@ -90,7 +90,8 @@ NPU_ONE_BODY(void CheckImg2col(const Img2colShape& shape, const ConvFacts& src, 
   if (!shape.image.has_image) {
     npu::RaiseFault(kOp, "SETFMATRIX before, or an automatic mode", "no image");
   }
-  if (transposes) npu::RaiseFault(kOp, "a src without SetTranspose (not emulated)", "one with");
+  if (transposes)
+    npu::RaiseFault(kOp, "a src without SetTranspose (not emulated)", "a transposed one");
   if (repeat_time > 1) {
     npu::RaiseFault(kOp, "a repeat time of at most 1 (more is not emulated)",
                     npu::TextOf(repeat_time));
