@@ -293,6 +293,25 @@ TEST(Pipe, WhatCannotWorkIsNamed) {
   ExpectContains(MixedFault([&] { TPipe<0, DIR_V2C_GM, 64, 2> pipe(slots.data(), 0, 0); }),
                  "TPipe: expected a direction from DIR_C2V (1) to DIR_V2C_CTRL (4) on Ascend910B1, "
                  "got 6");
+  ExpectContains(MixedFault([&] {
+                   Pipe pipe(slots.data(), 0, 0);
+                   Acc<float, 16, 16> acc(1, 16);
+                   TPUSH<Pipe, Acc<float, 16, 16>, TILE_UP_DOWN>(pipe, acc);
+                 }),
+                 "TPUSH: expected the tile with an address from TASSIGN");
+  ExpectContains(MixedFault(
+                     [&] {
+                       Pipe pipe(slots.data(), 0, 0);
+                       Acc<float, 16, 16> acc(1, 16);
+                       TASSIGN(acc, 0);
+                       TPUSH<Pipe, Acc<float, 16, 16>, TILE_NO_SPLIT>(pipe, acc);
+                     },
+                     [] {
+                       Pipe pipe(nullptr, 0, 0);
+                       VecTile<float, 1, 8> tile(1, 8);
+                       TPOP<Pipe, VecTile<float, 1, 8>, TILE_NO_SPLIT>(pipe, tile);
+                     }),
+                 "TPOP: expected an address of global memory");
   using Words = TPipe<0, DIR_V2C_CTRL, 4, 2>;
   ExpectContains(MixedFault([] {},
                             [] {

@@ -96,6 +96,15 @@ TEST(RawCopy, WhatLiesOutsideIsNamed) {
   ExpectContains(
       FaultOf([] { vector_dup(static_cast<float*>(InUb(192 * 1024 - 64)), 1.0f, 1, 1, 1, 8, 8); }),
       "vector_dup: expected an address of UB with 256 bytes up to its end");
+  ExpectContains(FaultOf([&] { copy_gm_to_ubuf(InUb(48), memory.data(), 0, 1, 2, 0, 0); }),
+                 "copy_gm_to_ubuf: expected an address of UB of a multiple of 32 bytes, got 48");
+  ExpectContains(FaultOf([] {
+                   set_mask_count();
+                   set_vector_mask(0, uint64_t{1} << 40);
+                   vector_dup(static_cast<float*>(InUb(0)), 1.0f, 1, 1, 1, 8, 8);
+                 }),
+                 "vector_dup: expected a count of set_vector_mask of at most 49152 elements (those "
+                 "of UB), got 1099511627776");
   OnCore([&] { copy_gm_to_ubuf(InUb(1 << 20), nullptr, 0, 0, 2, 0, 0); });  // no burst
 }
 

@@ -156,6 +156,15 @@ TEST(SyncAll, WhatCannotMeetIsNamed) {
                    SYNCALL<SyncAllMode::Soft>(workspace, -1);
                  }),
                  "SYNCALL: expected a positive number of cores, or 0 for all, got -1");
+  void* block = nullptr;
+  ASSERT_EQ(npuMalloc(&block, 256), NPU_SUCCESS);
+  ExpectContains(test::FaultOf([&] {
+                   Workspace workspace(reinterpret_cast<int32_t*>(static_cast<char*>(block) + 254));
+                   SYNCALL<SyncAllMode::Soft>(workspace);
+                 }),
+                 "SYNCALL: expected global memory within the 256 bytes of its allocation, got "
+                 "bytes 254 to 258");
+  EXPECT_EQ(npuFree(block), NPU_SUCCESS);
   const std::string alone = MixedEnd(
       NPU_ERROR_DEADLOCK, [] { SYNCALL<SyncCoreType::Mix>(); },
       [] {

@@ -37,7 +37,7 @@ class InstructionObserver {
   virtual void OnSetCrossCoreFlag(const Core&, Pipe, FlagScope, int, const void*) {}
   /// A wait of core for flag id has ended; pipe is held until then.
   virtual void OnWaitCrossCoreFlag(const Core&, Pipe, int, const void*) {}
-  /// core arrives at a point; all that arrived leave it.
+  /// core arrives at a point, where it waits for all its pipes; all that arrived leave it.
   virtual void OnArrive(const Core&, const SyncPoint&, const void*) {}
   virtual void OnLeave(const Core&, const SyncPoint&, const void*) {}
 };

@@ -56,4 +56,13 @@ NPU_ONE_BODY(void CheckGlobalMemory(npu::Core& core, const char* op, const Globa
   FindMemory(core, op, global.data, begin, end);
 }
 
+/// The same of plain bytes.
+inline void CheckGlobalBytes(npu::Core& core, const char* op, const void* data, int64_t bytes) {
+  if (!core.check_limits) return;
+  const GlobalTensor<char, Shape<>, Stride<>> span(
+      const_cast<char*>(static_cast<const char*>(data)), {1, 1, 1, 1, bytes},
+      {bytes, bytes, bytes, bytes, 1});
+  CheckGlobalMemory(core, op, GlobalFacts(span));
+}
+
 }  // namespace pto::detail

@@ -96,6 +96,15 @@ NPU_ONE_BODY(void FillElements(void* address, const void* value, int64_t bytes,
   constexpr const char* kOp = "vector_dup";
   const void* call_site = __builtin_return_address(0);
   const npu::Core& core = npu::RunningCore(kOp);
+  const auto capacity =
+      static_cast<uint64_t>(core.arch->capacity[static_cast<int>(npu::Space::kUb)]);
+  if (core.mask_counts && core.vector_mask[0] > capacity / static_cast<uint64_t>(bytes)) {
+    npu::RaiseFault(kOp,
+                    "a count of set_vector_mask of at most " +
+                        npu::TextOf(capacity / static_cast<uint64_t>(bytes)) +
+                        " elements (those of UB)",
+                    npu::TextOf(core.vector_mask[0]));
+  }
   int64_t end = 0, elements = 0;
   fill.ForEach(core, bytes, [&](int64_t offset) {
     end = std::max(end, offset + bytes);
@@ -142,6 +151,14 @@ inline constexpr auto kUb = npu::Space::kUb, kGm = npu::Space::kGm, kL1 = npu::S
   using namespace pto::detail;
   CopyBursts("copy_ubuf_to_ubuf", npu::Pipe::kV, {kUb, to, (length + to_gap) * kBlockBytes},
              {kUb, from, (length + from_gap) * kBlockBytes}, bursts, length * kBlockBytes);
+  npu::KeepCallSite();
+}
+[[gnu::always_inline]] inline void copy_cbuf_to_gm(void* to, const void* from, uint8_t,
+                                                   uint16_t bursts, uint16_t length,
+                                                   uint16_t from_gap, uint16_t to_gap) {
+  using namespace pto::detail;
+  CopyBursts("copy_cbuf_to_gm", npu::Pipe::kMte3, {kGm, to, (length + to_gap) * kBlockBytes},
+             {kL1, from, (length + from_gap) * kBlockBytes}, bursts, length * kBlockBytes);
   npu::KeepCallSite();
 }
 

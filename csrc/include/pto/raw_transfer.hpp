@@ -33,14 +33,10 @@ inline char* RawPlace(const npu::Core& core, npu::Space space, const void* addre
          reinterpret_cast<uintptr_t>(address);
 }
 
-/// Faults unless the range lies within its space or its allocation.
+/// Faults unless the range lies within its space, where it starts at a block, or its allocation.
 NPU_ONE_BODY(void CheckRawRange(npu::Core& core, const RawRange& range)) {
   if (range.space == npu::Space::kGm) {
-    const int64_t bytes = range.bytes;
-    const GlobalTensor<char, Shape<>, Stride<>> span(range.data, {1, 1, 1, 1, bytes},
-                                                     {bytes, bytes, bytes, bytes, 1});
-    if (core.check_limits) CheckGlobalMemory(core, range.op, GlobalFacts(span));
-    return;
+    return CheckGlobalBytes(core, range.op, range.data, range.bytes);
   }
   const auto space = static_cast<int>(range.space);
   const std::byte* base = core.scratchpad[space];
@@ -48,7 +44,13 @@ NPU_ONE_BODY(void CheckRawRange(npu::Core& core, const RawRange& range)) {
   const auto capacity = static_cast<int64_t>(core.arch->capacity[space]);
   const bool inside = base != nullptr && npu::IsPlace(range.data) && offset >= 0 &&
                       offset <= capacity && range.bytes <= capacity - offset;
-  if (inside) return;
+  if (inside && (offset % npu::kTileAlignment == 0 || !core.check_limits)) return;
+  if (inside) {
+    npu::RaiseFault(range.op,
+                    "an address of " + npu::Text(npu::SpaceName(range.space)) +
+                        " of a multiple of " + npu::TextOf(npu::kTileAlignment) + " bytes",
+                    npu::TextOf(offset));
+  }
   npu::RaiseFault(range.op,
                   "an address of " + npu::Text(npu::SpaceName(range.space)) + " with " +
                       npu::TextOf(range.bytes) + " bytes up to its end",
@@ -58,34 +60,6 @@ NPU_ONE_BODY(void CheckRawRange(npu::Core& core, const RawRange& range)) {
 inline npu::Access RawAccess(const RawRange& range, bool is_write) {
   const auto bytes = static_cast<size_t>(range.bytes);
   return {range.space, is_write, range.data, 1, bytes, bytes};
-}
-
-NPU_ONE_BODY(void CopyL1ToGlobal(void* to, const void* from, int64_t bursts, int64_t length,
-                                 int64_t from_gap, int64_t to_gap)) {
-  constexpr const char* kOp = "copy_cbuf_to_gm";
-  constexpr int64_t kBlock = 32;  // bytes in which lengths and gaps count
-  const void* call_site = __builtin_return_address(0);
-  const npu::Core& core = npu::RunningCore(kOp);
-  const int64_t from_step = (length + from_gap) * kBlock, to_step = (length + to_gap) * kBlock;
-  const auto reach = [&](int64_t step) { return (bursts - 1) * step + length * kBlock; };
-  const RawRange source = {kOp, npu::Space::kL1, RawPlace(core, npu::Space::kL1, from),
-                           reach(from_step)};
-  const RawRange target = {kOp, npu::Space::kGm, static_cast<char*>(to), reach(to_step)};
-  const bool is_empty = bursts <= 0 || length <= 0;
-  const auto operands = [&](auto report) {
-    const auto bytes = static_cast<uint64_t>(is_empty ? 0 : bursts * length * kBlock);
-    if (is_empty) return report(npu::Work{});
-    report(npu::Work{0, bytes, 0}, RawAccess(target, true), RawAccess(source, false));
-  };
-  npu::Issue(kOp, npu::Pipe::kMte3, call_site, operands, [&] {
-    if (is_empty) return;
-    CheckRawRange(*npu::current_core, source);
-    CheckRawRange(*npu::current_core, target);
-    for (int64_t i = 0; i < bursts; ++i) {
-      std::memcpy(target.data + i * to_step, source.data + i * from_step,
-                  static_cast<size_t>(length * kBlock));
-    }
-  });
 }
 
 /// Fields of copy_matrix_cc_to_gm.
@@ -160,16 +134,6 @@ NPU_ONE_BODY(void SetNdPara(uint64_t value)) {
 }
 
 }  // namespace pto::detail
-
-/// Copies bursts of blocks of 32 bytes from L1 to global memory.
-///   bursts, length  number of them, and blocks in each;  from_gap, to_gap  blocks between them
-/// Pipe MTE3. Source: CCE intrinsics.
-[[gnu::always_inline]] inline void copy_cbuf_to_gm(void* to, const void* from, uint8_t,
-                                                   uint16_t bursts, uint16_t length,
-                                                   uint16_t from_gap, uint16_t to_gap) {
-  pto::detail::CopyL1ToGlobal(to, from, bursts, length, from_gap, to_gap);
-  npu::KeepCallSite();
-}
 
 /// Stores rows x cols elements of an accumulator of from_rows rows into a matrix, to_pitch elements
 /// from row to row; float to float, half or bfloat16, int32 to int32. Other modes of quantization,

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "pto/common/debug.h"
+#include "pto/global_range.hpp"
 #include "pto/pipe_flags.hpp"
 
 /// Order between the cube core and the vector cores of a block, and slots for blocks that share
@@ -77,8 +78,9 @@ constexpr uint16_t _getFFTSMsg(CVSyncMode mode, uint16_t id, uint16_t base = 1) 
   return getFFTSMsg(mode, id, base);
 }
 
-/// A slot below kMaxCores that no other running block has, for its memory between cube and vector
-/// cores: the cube core tells the vector cores of its block which.
+/// A slot that no other cube core has which runs in the launch, for the memory of its block between
+/// cube and vector cores: below kMaxCores, on A5 below the number of cube cores. The cube core
+/// tells the vector cores of its block which.
 ///   block  index of the block
 ///   memory  kSlotBytes for each block of the launch
 /// Source: PTO ISA, TSYNC_CVID.
@@ -90,8 +92,10 @@ inline int TSYNC_CVID(int block, uint8_t* memory) {
   auto* const mine =
       reinterpret_cast<volatile uint32_t*>(memory + static_cast<ptrdiff_t>(block) * kSlotBytes);
   npu::Core& core = npu::RunningCore("TSYNC_CVID");
+  detail::CheckGlobalBytes(core, "TSYNC_CVID", const_cast<const uint32_t*>(mine), sizeof(*mine));
   if (core.type == npu::CoreType::kCube) {
-    mine[0] = core.scheduler->CoreId(core) % kMaxCores;
+    const uint32_t id = core.scheduler->CoreId(core);
+    mine[0] = core.arch->generation == npu::Generation::kA3 ? id % kMaxCores : id;
     ffts_cross_core_sync(PIPE_MTE2, kMessage);
   } else {
     wait_flag_dev(CV_COMM_CTRL);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "pto/cross_core.hpp"
+#include "pto/global_range.hpp"
 #include "pto/traits.hpp"
 
 namespace pto {
@@ -29,7 +30,6 @@ NPU_ONE_BODY(void SyncAll(SyncCoreType cores)) {
   const void* call_site = __builtin_return_address(0);
   npu::Core& core = npu::RunningCore("SYNCALL");
   npu::CountInstruction(core);
-  if (core.observer) core.observer->OnBarrier(core, npu::Pipe::kAll, call_site);
   if (!TakesPart(core, cores)) return;
   const auto group = static_cast<npu::SyncGroup>(cores);
   SyncAt(core, {group, nullptr, 0}, call_site, [&] { core.scheduler->SyncAll(core, group); });
@@ -50,9 +50,9 @@ NPU_ONE_BODY(void SyncAllSoft(SyncCoreType cores, int32_t* counter, int32_t used
   const void* call_site = __builtin_return_address(0);
   npu::Core& core = npu::RunningCore("SYNCALL");
   npu::CountInstruction(core);
-  if (core.observer) core.observer->OnBarrier(core, npu::Pipe::kAll, call_site);
   if (!TakesPart(core, cores)) return;
   if (counter == nullptr || used_cores < 0) RaiseCounter(counter, used_cores);
+  CheckGlobalBytes(core, "SYNCALL", counter, sizeof(*counter));
   const uint32_t all =
       used_cores != 0 ? static_cast<uint32_t>(used_cores) : CoresOfLaunch(core, cores);
   const npu::SyncPoint point = {static_cast<npu::SyncGroup>(cores), counter, all};

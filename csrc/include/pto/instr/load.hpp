@@ -53,16 +53,16 @@ NPU_ONE_BODY(TileFacts WrittenPart(const TileFacts& tile, const GlobalFacts& glo
   return part;
 }
 
-NPU_ONE_BODY(void LoadTile(const void* call_site, const TileFacts& whole, const GlobalFacts& global,
-                           const void* pad)) {
+NPU_ONE_BODY(void LoadTile(const char* op, const void* call_site, const TileFacts& whole,
+                           const GlobalFacts& global, const void* pad)) {
   const TileFacts tile = WrittenPart(whole, global);
   const auto operands = [&](auto report) {
     const uint64_t elements = tile.Lines() * tile.Length();
     report(npu::Work{elements, elements * global.element_bytes, 0}, AccessOf(tile, true),
            GlobalAccess(tile, global, false));
   };
-  npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
-    CheckLoad({"TLOAD", whole, global});
+  npu::Issue(op, npu::Pipe::kMte2, call_site, operands, [&] {
+    CheckLoad({op, whole, global});
     InShapeOfChip(tile, global, [&](const TileFacts& to, const GlobalFacts& from) {
       CopyFromGlobal(to, from);
       PadLines(to, pad);
@@ -71,7 +71,7 @@ NPU_ONE_BODY(void LoadTile(const void* call_site, const TileFacts& whole, const 
 }
 
 template <class TileT, class Global>
-[[gnu::noinline]] void Load(TileT& tile, Global& global) {
+[[gnu::noinline]] void Load(const char* op, TileT& tile, Global& global) {
   using T = typename TileT::DType;
   static_assert(TileT::Loc == TileType::Vec || TileT::Loc == TileType::Mat,
                 "TLOAD: expected a Vec or Mat tile");
@@ -87,7 +87,7 @@ template <class TileT, class Global>
       return;
     }
   }
-  LoadTile(__builtin_return_address(0), TileFacts(tile), GlobalFacts(global), &pad);
+  LoadTile(op, __builtin_return_address(0), TileFacts(tile), GlobalFacts(global), &pad);
 }
 
 }  // namespace detail
@@ -113,7 +113,7 @@ template <class TileT, class Global, class... Events>
   } else if constexpr (detail::IsScaleLayout(Global::layout)) {
     detail::LoadScales(tile, global);
   } else {
-    detail::Load(tile, global);
+    detail::Load("TLOAD", tile, global);
   }
   npu::KeepCallSite();
   return {};

@@ -27,12 +27,13 @@ template <TileSplitAxis kSplit, class TileT>
   auto global =
       SlotAt<T>(slot + part.offset * static_cast<int64_t>(sizeof(T)), rows, cols, part.row_stride);
   PopInPlace(tile, address);
-  Load(tile, global);
+  Load("TPOP", tile, global);
   npu::KeepCallSite();
 }
 
-NPU_ONE_BODY(void CheckWord(const char* op, const void* word)) {
+NPU_ONE_BODY(void CheckWord(const char* op, const uint32_t* word)) {
   if (word == nullptr) npu::RaiseFault(op, "a pipe with slots in global memory", "NULL");
+  CheckGlobalBytes(*npu::current_core, op, word, sizeof(*word));
 }
 
 /// The first element of tile as the word of a slot.

@@ -34,19 +34,19 @@ struct StoreMode {
 NPU_ONE_BODY(void CheckAccStore(const TransferFacts& facts, bool out_is_float)) {
   const int64_t* shape = facts.global.shape;
   if (facts.layout == Layout::DN || facts.order != TileOrder::kNz) {
-    npu::RaiseFault("TSTORE",
+    npu::RaiseFault(facts.op,
                     "layout ND, NZ, NC1HWC0 or NDC1HWC0 of global for an accumulator of layout NZ",
                     NameOf(facts.layout) + " and " + NameOf(facts.order));
   }
-  CheckRange("TSTORE", "columns of an Acc tile", 1, 4095, facts.kind.cols);
+  CheckRange(facts.op, "columns of an Acc tile", 1, 4095, facts.kind.cols);
   if (facts.layout == Layout::ND) {
-    CheckRange("TSTORE", "product of shape[0], [1] and [2] for an accumulator", 0, 1,
+    CheckRange(facts.op, "product of shape[0], [1] and [2] for an accumulator", 0, 1,
                shape[0] * shape[1] * shape[2]);
-    CheckRange("TSTORE", "rows of an Acc tile", 1, 8192, facts.kind.rows);
+    CheckRange(facts.op, "rows of an Acc tile", 1, 8192, facts.kind.rows);
     return;
   }
-  CheckRange("TSTORE", "rows of an Acc tile", 1, 65535, facts.kind.rows);
-  if (facts.layout == Layout::NZ) CheckRange("TSTORE", "shape[3] of layout NZ", 16, 16, shape[3]);
+  CheckRange(facts.op, "rows of an Acc tile", 1, 65535, facts.kind.rows);
+  if (facts.layout == Layout::NZ) CheckRange(facts.op, "shape[3] of layout NZ", 16, 16, shape[3]);
   const int64_t last = shape[4];
   const auto out_bytes = static_cast<int64_t>(facts.global.element_bytes);
   // 32-bit words: 16; float: 8, or 16 for boxes as they are
@@ -54,7 +54,7 @@ NPU_ONE_BODY(void CheckAccStore(const TransferFacts& facts, bool out_is_float)) 
       out_bytes == 4 ? last == 16 || (out_is_float && last == 8) : last * out_bytes == C0_SIZE_BYTE;
   const int64_t cols = facts.layout == Layout::NZ ? facts.tile.valid_cols : facts.kind.cols;
   if (good && cols % 16 == 0) return;
-  npu::RaiseFault("TSTORE",
+  npu::RaiseFault(facts.op,
                   "layout " + NameOf(facts.layout) +
                       " with a last dimension of 16 (float also 8; narrower types 32 bytes) and "
                       "columns of a multiple of 16",
@@ -64,11 +64,11 @@ NPU_ONE_BODY(void CheckAccStore(const TransferFacts& facts, bool out_is_float)) 
 NPU_ONE_BODY(void CheckStore(const TransferFacts& facts, const StoreMode& mode)) {
   constexpr uint32_t kAddable = kInt8 | kInt16 | kInt32 | kHalf | kBfloat16 | kFloat;
   npu::Core& core = *npu::current_core;
-  CheckTile(core, "TSTORE", "the tile", facts.tile);
+  CheckTile(core, facts.op, "the tile", facts.tile);
   if (mode.added_type != 0) {
-    CheckType(core, "TSTORE", {kAddable, kAddable}, mode.added_type, mode.out_type);
+    CheckType(core, facts.op, {kAddable, kAddable}, mode.added_type, mode.out_type);
   }
-  if (mode.words != nullptr) CheckWords(core, mode.op, *mode.words, facts.tile.valid_cols);
+  if (mode.words != nullptr) CheckWords(core, facts.op, *mode.words, facts.tile.valid_cols);
   if (!core.check_limits) return;
   CheckGlobalShape(facts);
   if (facts.kind.loc == TileType::Acc) {
@@ -77,7 +77,7 @@ NPU_ONE_BODY(void CheckStore(const TransferFacts& facts, const StoreMode& mode))
     CheckLayouts(facts, false);
     CheckBursts(facts, true);
   }
-  CheckGlobalMemory(core, "TSTORE", facts.global);
+  CheckGlobalMemory(core, facts.op, facts.global);
 }
 
 /// tile with a valid region in whole boxes, where layout NZ asks for them: columns are stored so.
@@ -111,7 +111,7 @@ NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& global, co
   };
   const auto pipe = tile.kind->loc == TileType::Acc ? npu::Pipe::kFix : npu::Pipe::kMte3;
   npu::Issue(mode.op, pipe, call_site, operands, [&] {
-    CheckStore({"TSTORE", InWholeBoxes(part, global, true), global}, mode);
+    CheckStore({mode.op, InWholeBoxes(part, global, true), global}, mode);
     InShapeOfChip(tile, global, [&](const TileFacts& from, const GlobalFacts& to) {
       if (mode.put == nullptr) return CopyToGlobal(from, to);
       ForEachPiece(from, to, [&](const Piece& piece) {
