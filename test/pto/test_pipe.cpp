@@ -321,6 +321,18 @@ TEST(Pipe, WhatCannotWorkIsNamed) {
                               TPUSH<Words, VecTile<uint32_t, 1, 8>, TILE_UP_DOWN>(pipe, tile);
                             }),
                  "TPUSH: expected a pipe with slots in global memory, got NULL");
+  using ToCube = TPipe<0, DIR_V2C, 1024, 2>;
+  for (const int sub_block : {-1, 2}) {
+    ExpectContains(MixedFault([] {},
+                              [&] {
+                                ToCube pipe(slots.data(), 0, 0);
+                                VecTile<float, 1, 8> tile(1, 8);
+                                TASSIGN(tile, 0);
+                                TPUSH<ToCube, VecTile<float, 1, 8>, TILE_UP_DOWN>(pipe, tile,
+                                                                                  sub_block);
+                              }),
+                   "TPUSH: expected a sub-block of 0 or 1, got " + std::to_string(sub_block));
+  }
   // Nobody pops: the third push waits for a free slot.
   const std::string sentence = test::MixedEnd(
       NPU_ERROR_DEADLOCK,

@@ -153,6 +153,30 @@ TEST(PipeA5, GlobalMemoryIsADirectionOfItsOwn) {
   CheckGlobal<DIR_V2C_GM>();
 }
 
+TEST(PipeA5, ANegativeRegionIsEmptyWithChecksOff) {
+  using Pipe = TPipe<0, DIR_V2C, kSlotBytes, 2>;
+  int sent = 0;
+  OnMixed(
+      [] {
+        const AsA5 chip;
+        Pipe pipe(nullptr, 0, 0);
+        MatNz<float, 32, 64> tile(32, 64);
+        TPOP<Pipe, MatNz<float, 32, 64>, TILE_UP_DOWN>(pipe, tile);
+        TFREE<Pipe, TILE_UP_DOWN>(pipe);
+      },
+      [&] {
+        const AsA5 chip;
+        Pipe pipe(nullptr, 0, 0);
+        VecTile<float, 16, 64> tile(-1, 64);
+        TASSIGN(tile, 0);
+        npu::current_core->check_limits = false;
+        TPUSH<Pipe, VecTile<float, 16, 64>, TILE_UP_DOWN>(pipe, tile);
+        npu::current_core->check_limits = true;
+        ++sent;
+      });
+  EXPECT_EQ(sent, 2);
+}
+
 TEST(PipeA5, WhatCannotWorkIsNamed) {
   using Pipe = TPipe<0, DIR_C2V, kSlotBytes, 2>;
   using Slot = GlobalTensor<float, Shape<1, 1, 1, 32, 64>, Stride<2048, 2048, 2048, 64, 1>>;

@@ -31,6 +31,9 @@ struct TMPipe {
   static constexpr int kRows = is_c2v ? TileProd::Rows : TileCons::Rows;  // of a slot
   static constexpr int kCols = is_c2v ? TileCons::Cols : TileProd::Cols;
   static constexpr int kPieceCols = is_c2v ? TileProd::Cols : TileCons::Cols;
+  static_assert(FiFoDepth >= 1, "TMPipe: expected at least one slot");
+  static_assert(is_control || kCols % kPieceCols == 0,
+                "TMPipe: expected a larger tile of whole pieces");
 
   struct Side {
     int tile_id = 0;

@@ -23,6 +23,7 @@ template <TileSplitAxis kSplit, class TileT>
   using T = typename TileT::DType;
   const int rows = tile.GetValidRow(), cols = tile.GetValidCol();
   constexpr TileSplitAxis kPart = TileT::Loc == TileType::Vec ? kSplit : TILE_NO_SPLIT;
+  CheckSubBlock("TPOP", kPart, sub_block);
   const SlotPart part = PartOf(kPart, sub_block, rows, cols);
   auto global =
       SlotAt<T>(slot + part.offset * static_cast<int64_t>(sizeof(T)), rows, cols, part.row_stride);

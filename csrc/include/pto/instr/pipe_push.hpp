@@ -35,12 +35,21 @@ NPU_ONE_BODY(NPU_RAISES void RaiseSlot(uint64_t slot_bytes, uint64_t bytes)) {
 /// Faults where a tile would reach into the next slot.
 template <class TileT, size_t kBytes = sizeof(typename TileT::DType)>
 inline void CheckSlot(const TileT& tile, uint64_t slot_bytes) {
-  const auto elements =
-      static_cast<uint64_t>(tile.GetValidRow()) * static_cast<uint64_t>(tile.GetValidCol());
-  const uint64_t bytes = elements * kBytes;
+  const auto [rows, cols] = ValidExtent(tile);
+  const uint64_t bytes = rows * cols * kBytes;
   if (__builtin_expect(bytes > slot_bytes && npu::current_core->check_limits, 0)) {
     RaiseSlot(slot_bytes, bytes);
   }
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseSubBlock(const char* op, int64_t sub_block)) {
+  npu::RaiseFault(op, "a sub-block of 0 or 1", npu::TextOf(sub_block));
+}
+
+/// Where a slot is split, faults unless sub_block names a vector core. Holds with checks off too.
+inline void CheckSubBlock(const char* op, TileSplitAxis split, int64_t sub_block) {
+  const bool good = split == TILE_NO_SPLIT || sub_block == 0 || sub_block == 1;
+  if (__builtin_expect(!good, 0)) RaiseSubBlock(op, sub_block);
 }
 
 /// The part of a vector core into a slot of global memory.
@@ -48,6 +57,7 @@ template <TileSplitAxis kSplit, class TileT>
 [[gnu::always_inline]] inline void PushToGlobal(TileT& tile, char* slot, int64_t sub_block) {
   using T = typename TileT::DType;
   const int rows = tile.GetValidRow(), cols = tile.GetValidCol();
+  CheckSubBlock("TPUSH", kSplit, sub_block);
   const SlotPart part = PartOf(kSplit, sub_block, rows, cols);
   auto global =
       SlotAt<T>(slot + part.offset * static_cast<int64_t>(sizeof(T)), rows, cols, part.row_stride);
@@ -158,21 +168,21 @@ template <TileSplitAxis kSplit, class TileT>
   using There = Tile<TileType::Mat, T, kUpDown ? 2 * TileT::Rows : TileT::Rows,
                      kLeftRight ? 2 * TileT::Cols : TileT::Cols, TileT::BFractal, DYNAMIC, DYNAMIC,
                      TileT::SFractal>;
-  const int rows = tile.GetValidRow(), cols = tile.GetValidCol();
-  const auto operands = [&](auto report) {
-    report(npu::Work{static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols), 0, 0}, Reads(tile));
-  };
+  const Extent part = ValidExtent(tile);
+  const npu::Work work = {part.rows * part.cols, 0, 0};
+  const auto operands = [&](auto report) { report(work, Reads(tile)); };
   npu::Issue("TPUSH", npu::Pipe::kMte3, __builtin_return_address(0), operands, [&] {
     if (kSplit > TILE_LEFT_RIGHT) RaiseOddSplit();
     CheckTile(*npu::current_core, "TPUSH", "the tile", tile);
-    There there(kUpDown ? 2 * rows : rows, kLeftRight ? 2 * cols : cols);
+    CheckSubBlock("TPUSH", kSplit, sub_block);
+    There there(There::Rows, There::Cols);
     std::byte* data = PlaceInCube(TileFacts(there), address);
     if (data == nullptr) return;  // the core has ended: nobody reads it
     there.data() = reinterpret_cast<T*>(data);
-    const auto row = static_cast<size_t>(kUpDown ? sub_block * rows : 0);
-    const auto col = static_cast<size_t>(kLeftRight ? sub_block * cols : 0);
-    for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
-      for (size_t c = 0; c < static_cast<size_t>(cols); ++c) {
+    const auto half = static_cast<size_t>(sub_block);
+    const size_t row = kUpDown ? half * part.rows : 0, col = kLeftRight ? half * part.cols : 0;
+    for (size_t r = 0; r < part.rows; ++r) {
+      for (size_t c = 0; c < part.cols; ++c) {
         *ElementOf(there, row + r, col + c) = *ElementOf(tile, r, c);
       }
     }
