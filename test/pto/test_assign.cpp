@@ -82,6 +82,20 @@ TEST(Tsubview, StartsAtAnElement) {
   });
 }
 
+TEST(Tsubview, CountsTwoElementsOf4BitsToAByte) {
+  const auto start = [](uint16_t row, uint16_t col) {
+    VecTile<float4_e2m1x2_t, 16, 128> tile(16, 128);
+    VecTile<float4_e2m1x2_t, 4, 64> view(4, 64);
+    TASSIGN(tile, 0);
+    TSUBVIEW(view, tile, row, col);
+    return view.data() - tile.data();
+  };
+  OnCore([&] { EXPECT_EQ(start(12, 64), 12 * 64 + 32); });
+  ExpectContains(FaultOf([&] { start(12, 63); }),
+                 "TSUBVIEW: expected an even column of elements of 4 bits, got 63");
+  ExpectContains(FaultOf([&] { start(12, 66); }), "TSUBVIEW: expected a valid region of dst");
+}
+
 TEST(TsubviewFault, NamesARegionThatLeavesTheTile) {
   ExpectContains(FaultOf([] {
                    VecTile<float, 16, 32> tile(16, 32), view(5, 8);

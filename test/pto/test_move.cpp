@@ -19,6 +19,7 @@ using test::LeftNz;
 using test::LeftZz;
 using test::MatNd;
 using test::MatNz;
+using test::Matrix;
 using test::MatZn;
 using test::On;
 using test::OnCore;
@@ -158,6 +159,34 @@ TEST(Tmov, VecChangesLayout) {
   check(31, 45);
   check(32, 48);
   check(24, 40);
+}
+
+TEST(Textract, CountsTwoElementsOf4BitsToAByte) {
+  const auto extract = [](uint16_t col) {
+    VecTile<float4_e2m1x2_t, 4, 128> src(4, 128);
+    VecTile<float4_e2m1x2_t, 2, 64> dst(2, 64);
+    TASSIGN(src, 0);
+    TASSIGN(dst, 1024);
+    auto* const from = reinterpret_cast<uint8_t*>(src.data());
+    for (int i = 0; i < 4 * 64; ++i) from[i] = static_cast<uint8_t>(i);
+    TEXTRACT(dst, src, 1, col);
+    const auto* const to = reinterpret_cast<const uint8_t*>(dst.data());
+    for (int i = 0; i < 2 * 32; ++i) ASSERT_EQ(to[i], (1 + i / 32) * 64 + 32 + i % 32) << i;
+  };
+  OnCore([&] { extract(64); });
+  ExpectContains(FaultOf([&] { extract(63); }),
+                 "TEXTRACT: expected an even column of elements of 4 bits, got 63");
+}
+
+TEST(TmovFault, NamesAStrideWithinAByte) {
+  ExpectContains(FaultOf([] {
+                   std::vector<float4_e2m1x2_t> global(256);
+                   VecTile<float4_e2m1x2_t, 4, 64> tile(4, 64);
+                   TASSIGN(tile, 0);
+                   Matrix<float4_e2m1x2_t> odd(global.data(), {4, 64}, {65, 1});
+                   TLOAD(tile, odd);
+                 }),
+                 "TLOAD: expected even strides of elements of 4 bits, got 65");
 }
 
 TEST(TmovFault, NamesATileThatIsTooSmall) {

@@ -87,6 +87,7 @@ inline constexpr TypeRule kLaneArithmetic = {kInt16 | kInt32 | kHalf | kFloat,
 inline constexpr uint32_t kInts8To32 = kInt8 | kUint8 | kInt16 | kUint16 | kInt32 | kUint32;
 inline constexpr uint32_t kInts16And32 = kInt16 | kUint16 | kInt32 | kUint32;
 inline constexpr uint32_t kAny8To32 = kInts8To32 | kHalf | kBfloat16 | kFloat;
+inline constexpr uint32_t kLeftRightTypes = kInt8 | kHalf | kBfloat16 | kFloat;
 inline constexpr uint32_t kAny16And32 = kAny8To32 & ~(kInt8 | kUint8);
 
 /// Of 8 and 16-bit floats, the largest finite one.
@@ -162,6 +163,19 @@ inline void CheckIsA5(const npu::Core& core, const char* op) {
   if (__builtin_expect(lacks, 0)) RaiseGeneration(core, op);
 }
 
+NPU_ONE_BODY(NPU_RAISES void RaiseOdd(const char* op, const char* what, int64_t got)) {
+  npu::RaiseFault(op, npu::Text("an even ") + what + " of elements of 4 bits", npu::TextOf(got));
+}
+
+/// Faults where a tile of elements of 4 bits is taken from within a byte.
+template <class TileT>
+inline void CheckPairs(const npu::Core& core, const char* op, int row, int col) {
+  if constexpr (kPacked<typename TileT::DType> != 1) {
+    const int at = kLinesAreRows<TileT> ? col : row;
+    if (at % 2 != 0 && core.check_limits) RaiseOdd(op, kLinesAreRows<TileT> ? "column" : "row", at);
+  }
+}
+
 NPU_ONE_BODY(NPU_RAISES void RaiseTile(const char* op, const char* operand,
                                        const TileFacts& tile)) {
   const npu::Core& core = *npu::current_core;
@@ -225,6 +239,14 @@ template <class TileT>
 inline void CheckNext(const char* op, const char* operand, const TileT& tile) {
   const npu::NextInstruction next(op);
   CheckTile(*npu::current_core, op, operand, tile);
+}
+
+template <class TileT>
+inline void CheckNextPairs(const char* op, int row, int col) {
+  if constexpr (kPacked<typename TileT::DType> != 1) {
+    const npu::NextInstruction next(op);
+    CheckPairs<TileT>(*npu::current_core, op, row, col);
+  }
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseValidShape(const char* op, const char* operand, int dst_rows,

@@ -23,6 +23,7 @@ struct GlobalFacts {
   size_t element_bytes;
   char* data;
   int64_t shape[kGlobalDims], stride[kGlobalDims];
+  int64_t odd_stride = 0;  // of elements of 4 bits, one that ends within a byte
 
   template <class Global>
   explicit GlobalFacts(const Global& global)
@@ -43,7 +44,9 @@ struct GlobalFacts {
       const int along = Global::layout == Layout::ND ? 4 : 3;
       shape[along] = (shape[along] + 1) / 2;
       for (int d = 0; d < kGlobalDims; ++d) {
-        if (d != along) stride[d] /= 2;
+        if (d == along) continue;
+        if (shape[d] > 1 && stride[d] % 2 != 0) odd_stride = stride[d];
+        stride[d] /= 2;
       }
     }
     if (Global::layout == Layout::NC1HWC0) {

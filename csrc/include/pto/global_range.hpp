@@ -40,6 +40,9 @@ NPU_ONE_BODY(void FindMemory(npu::Core& core, const char* op, const char* data, 
 /// Faults where elements of global lie outside of the allocation of its data. Memory that nobody
 /// knows is not checked, but counted.
 NPU_ONE_BODY(void CheckGlobalMemory(npu::Core& core, const char* op, const GlobalFacts& global)) {
+  if (__builtin_expect(global.odd_stride != 0, 0)) {
+    npu::RaiseFault(op, "even strides of elements of 4 bits", npu::TextOf(global.odd_stride));
+  }
   int64_t low = 0, high = 1;  // in elements
   for (int d = 0; d < kGlobalDims; ++d) {
     if (global.shape[d] <= 0) return;

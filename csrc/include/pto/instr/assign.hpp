@@ -151,10 +151,13 @@ inline void Subview(Dst& dst, const Src& src, int row, int col) {
                 "TSUBVIEW: expected dst to fit into its on-chip space");
   const npu::Core& core = npu::RunningCore("TSUBVIEW");
   CheckTile(core, "TSUBVIEW", "src", src);
-  const bool inside = row + dst.GetValidRow() <= Src::Rows && col + dst.GetValidCol() <= Src::Cols;
-  if (__builtin_expect(!inside && core.check_limits, 0)) {
-    RaiseSubview(TileFacts(dst), TileFacts(src), row, col);
-  }
+  CheckPairs<Src>(core, "TSUBVIEW", row, col);
+  row = StoredRows<Src>(row);
+  col = StoredCols<Src>(col);
+  const TileFacts view(dst), whole(src);
+  const bool inside =
+      row + view.valid_rows <= whole.kind->rows && col + view.valid_cols <= whole.kind->cols;
+  if (__builtin_expect(!inside && core.check_limits, 0)) RaiseSubview(view, whole, row, col);
   const auto* start = ElementOf(src, static_cast<size_t>(row), static_cast<size_t>(col));
   PlaceTile("TSUBVIEW", dst, TileFacts(dst), reinterpret_cast<uintptr_t>(start), ValidBytes(dst));
 }

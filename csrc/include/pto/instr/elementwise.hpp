@@ -23,9 +23,8 @@ inline constexpr TypeRule kProduct = {kArithmetic.a3, kArithmetic.a5 & ~(kInt8 |
 inline constexpr TypeRule kQuotient = {kHalf | kFloat,
                                        (kAllInts & ~(kInt8 | kUint8)) | kHalf | kFloat};
 inline constexpr TypeRule kBitwise = {kInts8To32, kInts8To32};
-inline constexpr uint32_t kBits8To32 = kInts8To32 | kHalf | kBfloat16 | kFloat;
-inline constexpr TypeRule kAnyBits = {kBits8To32, kBits8To32};
-inline constexpr TypeRule kBitsOrInts = {kBits8To32, kInts8To32};  // by generation
+inline constexpr TypeRule kAnyBits = {kAny8To32, kAny8To32};
+inline constexpr TypeRule kBitsOrInts = {kAny8To32, kInts8To32};  // by generation
 inline constexpr TypeRule kShift = {kInts8To32, kAllInts};
 
 /// One operand of a loop over lines: the first element, and the distance between lines in elements.

@@ -20,6 +20,7 @@ template <class Dst, class Src>
                   "TEXTRACT: expected Vec tiles of one layout");
     MoveVec("TEXTRACT", call_site, dst, src, row, col, From::kBlock);
   } else if constexpr (Dst::Loc == TileType::Mat && Src::Loc == TileType::Vec) {
+    CheckNextPairs<Src>("TEXTRACT", row, col);
     Region part = ValidRegion(dst);
     part.row = static_cast<size_t>(StoredRows<Src>(row));
     part.col = static_cast<size_t>(StoredCols<Src>(col));

@@ -154,8 +154,7 @@ template <SetFmatrixMode kMode, class Dst, class Conv>
   };
   npu::Issue("TIMG2COL", npu::Pipe::kMte1, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
-    constexpr uint32_t kBoth = kInt8 | kHalf | kBfloat16 | kFloat;
-    CheckType<T>(core, "TIMG2COL", {kBoth, kBoth | kInts8To32});
+    CheckType<T>(core, "TIMG2COL", {kLeftRightTypes, kLeftRightTypes | kInts8To32});
     CheckTile(core, "TIMG2COL", "dst", dst);
     CheckTile(core, "TIMG2COL", "src", conv.Tile());
     if constexpr (IsAuto(kMode)) {

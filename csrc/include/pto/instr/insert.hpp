@@ -28,8 +28,7 @@ inline void InsertVec(const void* call_site, Dst& dst, Src& src, int row, int co
   };
   npu::Issue("TINSERT", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    constexpr uint32_t kTypes = kInts8To32 | kHalf | kBfloat16 | kFloat;
-    CheckType<T>(core, "TINSERT", {kTypes, kTypes});
+    CheckType<T>(core, "TINSERT", {kAny8To32, kAny8To32});
     CheckTile(core, "TINSERT", "dst", dst);
     CheckTile(core, "TINSERT", "src", src);
     CheckSubregion("TINSERT", src, static_cast<int>(from.rows), static_cast<int>(from.cols), dst,
@@ -140,6 +139,7 @@ template <class Dst, class Src>
   if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
     InsertVec(call_site, dst, src, row, col);
   } else if constexpr (Dst::Loc == TileType::Mat && Src::Loc == TileType::Vec) {
+    CheckNextPairs<Dst>("TINSERT", row, col);
     MoveVecToMat("TINSERT", call_site, dst, StoredRows<Dst>(row), StoredCols<Dst>(col), src,
                  ValidRegion(src));
   } else if constexpr (Dst::Loc == TileType::Vec) {

@@ -17,7 +17,6 @@ namespace pto {
 
 namespace detail {
 
-inline constexpr uint32_t kLeftRightTypes = kInt8 | kHalf | kBfloat16 | kFloat;
 inline constexpr TypeRule kOperandTypes = {
     kLeftRightTypes, kLeftRightTypes | kE4m3 | kE5m2 | kHif8 | kE2m1x2 | kE1m2x2};
 
@@ -53,6 +52,9 @@ inline void MoveVec(const char* op, const void* call_site, Dst& dst, Src& src, i
     region.rows = std::min(region.rows, other.rows);
     region.cols = std::min(region.cols, other.cols);
   }
+  const int element_row = row, element_col = col;
+  row = StoredRows<Src>(row);
+  col = StoredCols<Src>(col);
   const Region from = {static_cast<size_t>(row), static_cast<size_t>(col), region.rows,
                        region.cols};
   const auto operands = [&](auto report) {
@@ -60,6 +62,7 @@ inline void MoveVec(const char* op, const void* call_site, Dst& dst, Src& src, i
            RegionAccess(src, from, false));
   };
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
+    CheckPairs<Src>(*npu::current_core, op, element_row, element_col);
     CheckMove(op, dst, src, static_cast<int>(region.rows), static_cast<int>(region.cols), row, col);
     constexpr int kBlock = static_cast<int>(npu::kTileAlignment / sizeof(T));
     // A single element goes by the scalar pipe, from anywhere.
@@ -76,6 +79,11 @@ inline constexpr bool kIsScale =
 template <class TileT>
 inline constexpr bool kIsOperand =
     TileT::Loc == TileType::Left || TileT::Loc == TileType::Right || kIsScale<TileT>;
+
+NPU_ONE_BODY(NPU_RAISES void RaiseCompactTurn(const char* op, const TileFacts& dst)) {
+  npu::RaiseFault(op, "dst not compact, where elements of 4 bits turn from rows to columns",
+                  "a compact " + dst.Describe());
+}
 
 /// Elements of 4 bits whose lines change direction: element by element.
 template <class Dst, class Src>
@@ -106,6 +114,7 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
   constexpr bool kTurned = Order<Dst>::kLinesAreRows != Order<Src>::kLinesAreRows;
   constexpr bool kPairs = kPacked<T> != 1;
   static_assert(!(kTurned && kIsScale<Dst>), "expected scales in one order of boxes");
+  const int element_row = row, element_col = col;
   if (!kTurned) {
     row = StoredRows<Src>(row);
     col = StoredCols<Src>(col);
@@ -117,10 +126,12 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
     constexpr TypeRule kRule = kIsScale<Dst> ? TypeRule{0, kE8m0} : kOperandTypes;
     CheckType<T>(*npu::current_core, op, kRule);
+    if (!kTurned) CheckPairs<Src>(*npu::current_core, op, element_row, element_col);
     const Extent whole = ExtentOf(dst);
     if constexpr (kPairs && kTurned) {
       CheckMove(op, dst, src, 0, 0, 0, 0);
-      if (row + Dst::Rows > Src::Rows || col + Dst::Cols > Src::Cols || kIsCompact<Dst>) {
+      if (kIsCompact<Dst>) RaiseCompactTurn(op, TileFacts(dst));
+      if (row + Dst::Rows > Src::Rows || col + Dst::Cols > Src::Cols) {
         RaiseSubregion(op, TileFacts(dst), Dst::Rows, Dst::Cols, TileFacts(src), row, col);
       }
       return TurnPairs(dst, src, static_cast<size_t>(row), static_cast<size_t>(col));

@@ -76,8 +76,7 @@ inline void MoveFilter(const char* op, const void* call_site, Dst& dst, Conv& sr
     report(npu::Work{to.Lines() * to.Length(), 0, 0}, Writes(dst), AccessOf(conv.Tile(), false));
   };
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
-    constexpr uint32_t kTypes = kInt8 | kHalf | kBfloat16 | kFloat;
-    CheckType<T>(*npu::current_core, op, {kTypes, kTypes});
+    CheckType<T>(*npu::current_core, op, {kLeftRightTypes, kLeftRightTypes});
     CopyFilter(op, TileFacts(dst), FilterMatrix(conv), row, col);
   });
 }
