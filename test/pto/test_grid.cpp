@@ -156,6 +156,11 @@ TEST_F(Grid, ATileGoesToAWholeRow) {
   EXPECT_EQ(got, (std::vector<float>{7, 7, 0, 7, 7}));
 }
 
+TEST_F(Grid, OneWithoutColumnsIsNamed) {
+  ExpectContains(test::FaultOf([] { GetGridCoord({1, 0}); }),
+                 "GetGridCoord: expected a grid of at least 1 column, got 0");
+}
+
 TEST_F(Grid, EdgesAndForeignSlotsAreNamed) {
   ExpectContains(
       FaultOnGrid([](GridOfTest& pipe, SentTile& tile) { TPUSH<GridDirection::EAST>(pipe, tile); }),

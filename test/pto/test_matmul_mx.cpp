@@ -233,7 +233,45 @@ TEST(TloadScales, TakesAllLayouts) {
   CheckScaleLoad<Layout::MX_B_DN, false>();
 }
 
+TEST(TloadScales, NeedsA5UnlessChecksAreOff) {
+  using Scales =
+      GlobalTensor<const float8_e8m0_t, TileShape2D<float8_e8m0_t, kRows, 4, Layout::MX_A_ND>,
+                   BaseShape2D<float8_e8m0_t, kRows, 4, Layout::MX_A_ND>, Layout::MX_A_ND>;
+  const auto scales = ScaleCodes(kRows * 4, 7);
+  const auto load = [&](bool checks) {
+    return [&scales, checks] {
+      Tile<TileType::Mat, float8_e8m0_t, kRows, 4, BLayout::RowMajor, kRows, 4, SLayout::RowMajor,
+           32>
+          tile;
+      Scales global(scales.data());
+      TASSIGN(tile, 0);
+      npu::current_core->check_limits = checks;
+      TLOAD(tile, global);
+      npu::current_core->check_limits = true;
+      EXPECT_EQ(tile.data()[2].bits, scales[4].bits);
+    };
+  };
+  ExpectContains(FaultOf(load(true), On::kCube), "TLOAD: expected a chip with scaled products");
+  OnCube(load(false));
+}
+
 TEST(TmatmulMx, NamesWhatItRefuses) {
+  const std::string turned = FaultOf(
+      [] {
+        const AsA5 chip;
+        using Pairs = float4_e2m1x2_t;
+        Tile<TileType::Mat, Pairs, 64, 64, BLayout::RowMajor, 64, 64, SLayout::ColMajor> mat;
+        Tile<TileType::Left, Pairs, 64, 64, BLayout::ColMajor, 64, 64, SLayout::RowMajor, 512,
+             PadValue::Null, CompactMode::Normal>
+            left;
+        TASSIGN(mat, 0);
+        TASSIGN(left, 0);
+        TMOV(left, mat);
+      },
+      On::kCube);
+  ExpectContains(turned,
+                 "TMOV: expected dst not compact, where elements of 4 bits turn from rows to "
+                 "columns, got a compact Left");
   const std::string address = FaultOf(
       [] {
         const AsA5 chip;

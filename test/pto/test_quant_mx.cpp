@@ -217,6 +217,19 @@ TEST(TquantMx, NamesWhatTheChipRefuses) {
       TQUANT<QuantType::MXFP8>(dst, src, &exp, &max, &max);
     });
   };
+  ExpectContains(FaultOf([] {
+                   const AsA5 chip;
+                   VecTile<half, 8, 64> src(8, 64);
+                   VecTile<float4_e2m1x2_t, 4, 64> dst(4, 64);
+                   VecTile<uint8_t, 1, 32> exp(1, 16);
+                   VecTile<half, 1, 16> max(1, 16);
+                   TASSIGN(src, 0);
+                   TASSIGN(dst, 4096);
+                   TASSIGN(exp, 8192);
+                   TASSIGN(max, 16384);
+                   TQUANT<QuantType::MXFP4_E2M1>(dst, src, &exp, &max, &max);
+                 }),
+                 "TQUANT: expected dst of at least 512 elements, got 256");
   ExpectContains(fault(test::kA3), "TQUANT: expected a chip of generation A5, got Ascend910B1");
   ExpectContains(fault(test::kA5), "TQUANT: expected max of at least 16 elements, got 8");
 }

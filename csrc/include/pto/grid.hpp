@@ -41,6 +41,9 @@ constexpr int RankFromCoord(GridCoord coord, GridShape shape) {
   return coord.row * shape.gridCols + coord.col;
 }
 inline GridCoord GetGridCoord(GridShape shape) {
+  if (shape.gridCols <= 0) {
+    npu::RaiseFault("GetGridCoord", "a grid of at least 1 column", npu::TextOf(shape.gridCols));
+  }
   const int block = static_cast<int>(get_block_idx());
   return {block / shape.gridCols, block % shape.gridCols};
 }

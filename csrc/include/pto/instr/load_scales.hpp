@@ -52,7 +52,7 @@ NPU_ONE_BODY(void CheckScaleLoad(const TileFacts& tile, const ScaleOrder& order,
                                  int64_t depth)) {
   const npu::Core& core = *npu::current_core;
   CheckTile(core, "TLOAD", "the tile", tile);
-  if (core.arch->generation == npu::Generation::kA3) {
+  if (core.arch->generation == npu::Generation::kA3 && core.check_limits) {
     npu::RaiseFault("TLOAD", "a chip with scaled products (A5), for layouts MX", core.arch->soc);
   }
   const bool by_rows = tile.kind->lines.lines_are_rows;

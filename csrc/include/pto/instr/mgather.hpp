@@ -186,6 +186,7 @@ template <Coalesce kMode, GatherOOB kOob, class Dst, class Global, class Idx, cl
                                                   Events&... events) {
   (events.Wait(), ...);
   if constexpr (is_global_data_v<Idx>) {
+    static_assert(kMode == Coalesce::Row, "MGATHER: expected scratch, for elements to a Mat tile");
     detail::GatherRowsToL1(dst, src, indexes, detail::BeyondOf(kOob));
   } else {
     detail::GatherFromTable(dst, src, indexes, kMode == Coalesce::Row, detail::BeyondOf(kOob));

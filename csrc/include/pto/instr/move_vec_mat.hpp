@@ -13,7 +13,7 @@ namespace pto::detail {
 
 NPU_ONE_BODY(void CheckVecToMat(const char* op, const TileFacts& dst)) {
   const npu::Core& core = *npu::current_core;
-  if (core.arch->generation == npu::Generation::kA3) {
+  if (core.arch->generation == npu::Generation::kA3 && core.check_limits) {
     npu::RaiseFault(op, "a chip that moves a Vec tile to a Mat tile (A5)", core.arch->soc);
   }
   if (core.type != npu::CoreType::kVector || core.sub_block_num == 1) {

@@ -213,7 +213,8 @@ template <bool kFp4, bool kBound, bool kDown, class Dst, class Src, class Exp, c
     CheckRoom(core, "max", max, last.number + 1);
     CheckRoom(core, "scaling", scaling, last.number + 1);
     const size_t codes = (from.count - 1) * dst_pitch + (kDown ? from.length : groups * kMxGroup);
-    CheckRoom(core, "dst", &dst, kFp4 ? (codes + 1) / 2 : codes);
+    const size_t bytes = kFp4 ? (codes + 1) / 2 : codes;
+    CheckRoom(core, "dst", &dst, bytes * kPacked<typename Dst::DType>);
     for (size_t line = 0; line < lines; ++line) {
       for (size_t at = 0; at < groups; ++at) {
         QuantizeGroup<kFp4, kBound, kDown>(
