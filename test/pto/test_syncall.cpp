@@ -144,6 +144,19 @@ TEST(SyncAll, SoftHoldsTheCoresOfTwoLaunchesTogether) {
   EXPECT_EQ(words[0], 80);
 }
 
+TEST(SyncAll, CountsOnceForEachCoreThatTakesPart) {
+  const auto count = [](const char* name) {
+    uint64_t executions = 0, elements = 0;
+    npuInstructionCountGet(name, &executions, &elements);
+    return executions;
+  };
+  ASSERT_EQ(npuInstructionCountStart(), NPU_SUCCESS);
+  OnMixed([] { SYNCALL(); }, [] { SYNCALL(); });
+  EXPECT_EQ(npuInstructionCountStop(), NPU_SUCCESS);
+  EXPECT_EQ(count("SYNCALL"), 2u);  // the vector cores
+  EXPECT_EQ(count("pipe_barrier"), 0u);
+}
+
 TEST(SyncAll, WhatCannotMeetIsNamed) {
   int32_t words[16] = {};
   ExpectContains(test::FaultOf([] {
