@@ -4,6 +4,7 @@
 
 #include "elements.hpp"
 #include "pipe_tiles.hpp"
+#include "pto/sync_custom.hpp"
 
 namespace {
 
@@ -220,6 +221,23 @@ TEST(PipeA5, WhatCannotWorkIsNamed) {
                      }),
                  "TPUSH: expected the Mat float tile of 32x64 (8192 bytes) to end within the "
                  "524288 bytes of L1");
+}
+
+TEST(SyncCvid, CubeCoresThatRunTogetherHaveSlotsOfTheirOwn) {
+  constexpr uint32_t kBlocks = 4;
+  std::vector<uint8_t> memory(kBlocks * kCvCommSlotBytes);
+  std::vector<int> users(kBlocks);
+  OnMixed(
+      [&] {
+        const AsA5 chip;
+        const auto slot = static_cast<size_t>(
+            TSYNC_CVID<kCvCommSlotBytes, 2>(static_cast<int>(block_idx), memory.data()));
+        if (slot < users.size()) ++users[slot];
+        SYNCALL<SyncCoreType::AICOnly>();
+      },
+      [&] { TSYNC_CVID<kCvCommSlotBytes, 2>(static_cast<int>(block_idx), memory.data()); },
+      kBlocks);
+  EXPECT_EQ(users, std::vector<int>(kBlocks, 1));
 }
 
 }  // namespace
