@@ -123,6 +123,19 @@ NPU_ONE_BODY(void FillElements(void* address, const void* value, int64_t bytes,
   });
 }
 
+/// Bursts of length blocks of 32 bytes, gaps of blocks between them.
+struct BlockBursts {
+  int64_t bursts, length, from_gap, to_gap;
+};
+
+[[gnu::always_inline]] inline void CopyBlocks(const char* op, npu::Pipe pipe, npu::Space to_space,
+                                              const void* to, npu::Space from_space,
+                                              const void* from, const BlockBursts& blocks) {
+  const RawSide target = {to_space, to, (blocks.length + blocks.to_gap) * kBlockBytes};
+  const RawSide source = {from_space, from, (blocks.length + blocks.from_gap) * kBlockBytes};
+  CopyBursts(op, pipe, target, source, blocks.bursts, blocks.length * kBlockBytes);
+}
+
 inline constexpr auto kUb = npu::Space::kUb, kGm = npu::Space::kGm, kL1 = npu::Space::kL1;
 
 }  // namespace pto::detail
@@ -133,32 +146,32 @@ inline constexpr auto kUb = npu::Space::kUb, kGm = npu::Space::kGm, kL1 = npu::S
                                                    uint16_t bursts, uint16_t length,
                                                    uint16_t from_gap, uint16_t to_gap) {
   using namespace pto::detail;
-  CopyBursts("copy_gm_to_ubuf", npu::Pipe::kMte2, {kUb, to, (length + to_gap) * kBlockBytes},
-             {kGm, from, (length + from_gap) * kBlockBytes}, bursts, length * kBlockBytes);
+  CopyBlocks("copy_gm_to_ubuf", npu::Pipe::kMte2, kUb, to, kGm, from,
+             {bursts, length, from_gap, to_gap});
   npu::KeepCallSite();
 }
 [[gnu::always_inline]] inline void copy_ubuf_to_gm(void* to, const void* from, uint8_t,
                                                    uint16_t bursts, uint16_t length,
                                                    uint16_t from_gap, uint16_t to_gap) {
   using namespace pto::detail;
-  CopyBursts("copy_ubuf_to_gm", npu::Pipe::kMte3, {kGm, to, (length + to_gap) * kBlockBytes},
-             {kUb, from, (length + from_gap) * kBlockBytes}, bursts, length * kBlockBytes);
+  CopyBlocks("copy_ubuf_to_gm", npu::Pipe::kMte3, kGm, to, kUb, from,
+             {bursts, length, from_gap, to_gap});
   npu::KeepCallSite();
 }
 [[gnu::always_inline]] inline void copy_ubuf_to_ubuf(void* to, const void* from, uint8_t,
                                                      uint16_t bursts, uint16_t length,
                                                      uint16_t from_gap, uint16_t to_gap) {
   using namespace pto::detail;
-  CopyBursts("copy_ubuf_to_ubuf", npu::Pipe::kV, {kUb, to, (length + to_gap) * kBlockBytes},
-             {kUb, from, (length + from_gap) * kBlockBytes}, bursts, length * kBlockBytes);
+  CopyBlocks("copy_ubuf_to_ubuf", npu::Pipe::kV, kUb, to, kUb, from,
+             {bursts, length, from_gap, to_gap});
   npu::KeepCallSite();
 }
 [[gnu::always_inline]] inline void copy_cbuf_to_gm(void* to, const void* from, uint8_t,
                                                    uint16_t bursts, uint16_t length,
                                                    uint16_t from_gap, uint16_t to_gap) {
   using namespace pto::detail;
-  CopyBursts("copy_cbuf_to_gm", npu::Pipe::kMte3, {kGm, to, (length + to_gap) * kBlockBytes},
-             {kL1, from, (length + from_gap) * kBlockBytes}, bursts, length * kBlockBytes);
+  CopyBlocks("copy_cbuf_to_gm", npu::Pipe::kMte3, kGm, to, kL1, from,
+             {bursts, length, from_gap, to_gap});
   npu::KeepCallSite();
 }
 

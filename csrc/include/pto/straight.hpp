@@ -81,12 +81,11 @@ inline void CopyLong(char* to, const char* from, size_t bytes) {
 /// Copies rows of bytes, which lie pitches apart.
 NPU_ONE_BODY(void CopyRows(char* to, size_t to_pitch, const char* from, size_t from_pitch,
                            size_t rows, size_t bytes)) {
-  constexpr size_t kRowsAhead = 8;
   if (rows == 1 || (to_pitch == bytes && from_pitch == bytes)) {
     return CopyLong(to, from, rows * bytes);
   }
   for (size_t row = 0; row < rows; ++row) {
-    if (row + kRowsAhead < rows) Prefetch(from + kRowsAhead * from_pitch, bytes);
+    if (row + kLinesAhead < rows) Prefetch(from + kLinesAhead * from_pitch, bytes);
     std::memcpy(to, from, bytes);
     to += to_pitch;
     from += from_pitch;

@@ -32,6 +32,20 @@ inline void CheckInterleaved(const npu::Core& core, const char* op, const Tiles&
   (check(tiles), ...);
 }
 
+/// The lines of dst0; a fault unless all four tiles have its valid shape.
+template <class Dst, class Src>
+inline auto CheckFour(const char* op, const Dst& dst1, const Dst& dst0, const Src& src1,
+                      const Src& src0) {
+  const npu::Core& core = *npu::current_core;
+  CheckInterleaved(core, op, dst1, dst0, src1, src0);
+  CheckSameValidShape(core, op, "dst1", dst0, dst1);
+  CheckSameValidShape(core, op, "src1", dst0, src1);
+  CheckSameValidShape(core, op, "src0", dst0, src0);
+  const auto lines = LinesOf(dst0);
+  CheckCovers(op, "src0", TileFacts(src0), lines.count, lines.length);
+  return lines;
+}
+
 template <class Dst, class Src>
 [[gnu::noinline]] void Interleave(Dst& dst1, Dst& dst0, Src& src1, Src& src0) {
   static_assert(std::is_same_v<typename Dst::DType, typename Src::DType>,
@@ -42,13 +56,7 @@ template <class Dst, class Src>
     report(ElementsOf(dst0), Writes(dst1), Writes(dst0), Reads(src1), Reads(src0));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
-    const npu::Core& core = *npu::current_core;
-    CheckInterleaved(core, kOp, dst1, dst0, src1, src0);
-    CheckSameValidShape(core, kOp, "dst1", dst0, dst1);
-    CheckSameValidShape(core, kOp, "src1", dst0, src1);
-    CheckSameValidShape(core, kOp, "src0", dst0, src0);
-    const auto to = LinesOf(dst0);
-    CheckCovers(kOp, "src0", TileFacts(src0), to.count, to.length);
+    const auto to = CheckFour(kOp, dst1, dst0, src1, src0);
     for (size_t row = 0; row < to.count; ++row) {
       const auto* even = src0.data() + row * Src::Cols;
       const auto* odd = src1.data() + row * Src::Cols;
@@ -83,13 +91,7 @@ template <class Dst, class Src>
     report(ElementsOf(dst0), Writes(dst1), Writes(dst0), Reads(src1), Reads(src0));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
-    const npu::Core& core = *npu::current_core;
-    CheckInterleaved(core, kOp, dst1, dst0, src1, src0);
-    CheckSameValidShape(core, kOp, "dst1", dst0, dst1);
-    CheckSameValidShape(core, kOp, "src1", dst0, src1);
-    CheckSameValidShape(core, kOp, "src0", dst0, src0);
-    const auto to = LinesOf(dst0);
-    CheckCovers(kOp, "src0", TileFacts(src0), to.count, to.length);
+    const auto to = CheckFour(kOp, dst1, dst0, src1, src0);
     Deinterleave(dst1, dst0, src0, to.count, to.length / 2, 0);
     Deinterleave(dst1, dst0, src1, to.count, to.length / 2, to.length / 2);
   });
