@@ -2,6 +2,7 @@
 // The instruction layer: everything that a tile kernel includes.
 #pragma once
 
+#include "pto/comm/pto_comm_inst.hpp"
 #include "pto/constants.hpp"
 #include "pto/conv_tile.hpp"
 #include "pto/cross_core.hpp"

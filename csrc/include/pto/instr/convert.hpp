@@ -111,7 +111,7 @@ inline void ConvertToFloat(Conversion how, const Dst& dst, const Src& src) {
   } else if constexpr (kIsHalf<D>) {
     const float bound = how.saturates ? kLargest<D> : std::numeric_limits<float>::infinity();
     if (how.rounding == Rounding::kNearestEven) {
-      MapTiles(Clamp{bound}, how.region, dst, src);
+      MapTiles(npu::simd::Clamp{bound}, how.region, dst, src);
     } else {
       MapTiles(NarrowTo<D>{how.rounding, bound}, how.region, dst, src);
     }
