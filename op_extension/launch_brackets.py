@@ -117,9 +117,21 @@ def _kernel_start(code: str, end: int) -> int:
                     break
         while at > 0 and (code[at - 1].isspace() or code[at - 1] == "\\"):
             at -= 1
+    if at > 0 and code[at - 1] == ")":  # a macro that makes the name
+        at = _matching_opening(code, at - 1)
     while at > 0 and (code[at - 1].isalnum() or code[at - 1] in "_:#"):
         at -= 1
     return at
+
+
+def _matching_opening(code: str, closing: int) -> int:
+    """Position of the bracket that the one at ``closing`` closes; 0 when there is none."""
+    depth = 0
+    for at in range(closing, -1, -1):
+        depth += (code[at] in _CLOSING) - (code[at] in _OPENING)
+        if depth == 0:
+            return at
+    return 0
 
 
 def _macro_parameters(code: str, at: int) -> list[str]:

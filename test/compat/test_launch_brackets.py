@@ -111,6 +111,12 @@ class LaunchBracketsTest(unittest.TestCase):
         self.assertIn('LaunchBody("run_" #NAME, 1, s, [=] { run_##NAME(x); })', rewrite(text))
         self.assertIn('LaunchBody("k", 1, s, [=] { k(x); })', rewrite(text + "void f() { k<<<1, nullptr, s>>>(x); }"))
 
+    def test_names_a_kernel_whose_name_is_the_call_of_a_macro(self) -> None:
+        self.assertIn(
+            '::npu::LaunchBody("JOIN(run, CASE)", 1, s, [=] { JOIN(run, CASE)<half, 3>((half*)(x)); });',
+            rewrite("if (b) JOIN(run, CASE)<half, 3>\n<<<1, nullptr, s>>>((half*)(x));"),
+        )
+
     def test_reads_the_registers_that_the_chips_assembly_names(self) -> None:
         text = 'asm volatile("MOV %0, {}\\n" : "+l"(x));'
         self.assertEqual(rewrite(text.format("SYS_CNT")), "x = get_sys_cnt();")

@@ -220,25 +220,4 @@ TEST(Tile, ValidRegionOfZeroTouchesNothing) {
   EXPECT_EQ(global, std::vector<float>(8, 1.0f));
 }
 
-/// With checks off a tile of 2 x 8 valid elements of a view of 3 x 16: two lines of 8, one behind
-/// the other, since the view has no gaps.
-TEST(Tload, MovesAViewOfAnotherShapeAsTheChipWithChecksOff) {
-  std::vector<float> global(48), stored(48, -1.0f);
-  for (int i = 0; i < 48; ++i) global[i] = static_cast<float>(i);
-  OnCore([&] {
-    npu::current_core->check_limits = false;
-    VecTile<float, 2, 32> tile(2, 8);
-    TASSIGN(tile, 0);
-    Matrix<float> source(global.data(), {3, 16}, {16, 1}), target(stored.data(), {2, 16}, {24, 1});
-    TLOAD(tile, source);
-    for (int i = 0; i < 16; ++i) EXPECT_EQ(tile.GetValue(i / 8 * 32 + i % 8), global[i]) << i;
-    TSTORE(target, tile);  // gaps of 8 behind lines of 8
-    npu::current_core->check_limits = true;
-  });
-  for (int i = 0; i < 48; ++i) {
-    const float expected = i % 16 < 8 && i < 32 ? global[i / 16 * 8 + i % 16] : -1.0f;
-    EXPECT_EQ(stored[i], expected) << i;
-  }
-}
-
 }  // namespace

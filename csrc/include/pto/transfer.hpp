@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "pto/check.hpp"
@@ -9,6 +10,12 @@
 
 /// Transfers between tiles and global memory: what the chip refuses.
 namespace pto::detail {
+
+/// Whether tile and global tensor are moved line by line, each line as it is.
+inline bool MovesByLines(const TileFacts& tile, const GlobalFacts& global) {
+  return (global.layout == Layout::ND && tile.kind->order == TileOrder::kNd) ||
+         (global.layout == Layout::DN && tile.kind->order == TileOrder::kDn);
+}
 
 /// A transfer as rules and messages see it.
 struct TransferFacts {
@@ -20,9 +27,7 @@ struct TransferFacts {
   Layout layout = global.layout;
 
   bool SameLayout() const {
-    return (layout == Layout::ND && order == TileOrder::kNd) ||
-           (layout == Layout::DN && order == TileOrder::kDn) ||
-           (layout == Layout::NZ && order == TileOrder::kNz);
+    return MovesByLines(tile, global) || (layout == Layout::NZ && order == TileOrder::kNz);
   }
   /// A matrix that a load into L1 cuts into boxes.
   bool Boxes() const {
@@ -137,35 +142,90 @@ NPU_ONE_BODY(NPU_RAISES void RaiseGlobalShape(const char* op, int64_t valid_rows
                   TileFacts::Extent(rows, cols));
 }
 
-/// Faults unless the shape of the global tensor is the valid region of the tile.
+inline bool HasShapeOf(const GlobalFacts& global, const TileFacts& tile) {
+  return global.Rows() == tile.valid_rows && global.Cols() == tile.valid_cols;
+}
+
+/// Whether the chip counts lines by the global tensor and their length by the valid region, neither
+/// of them empty.
+inline bool HasShapeOfChip(const TileFacts& tile, const GlobalFacts& global) {
+  return MovesByLines(tile, global) && tile.valid_rows > 0 && tile.valid_cols > 0 &&
+         !global.Empty();
+}
+
+/// Faults unless the shape of the global tensor is the valid region of the tile, or lines of a Vec
+/// tile move, of which there may be none.
 inline void CheckGlobalShape(const TransferFacts& facts) {
-  const int64_t rows = facts.global.Rows(), cols = facts.global.Cols();
-  if (__builtin_expect(rows == facts.tile.valid_rows && cols == facts.tile.valid_cols, 1)) return;
-  RaiseGlobalShape(facts.op, facts.tile.valid_rows, facts.tile.valid_cols, rows, cols);
+  if (__builtin_expect(HasShapeOf(facts.global, facts.tile), 1)) return;
+  if (facts.kind.loc == TileType::Vec) {
+    const bool is_empty = facts.tile.valid_rows == 0 || facts.tile.valid_cols == 0;
+    if (is_empty || HasShapeOfChip(facts.tile, facts.global)) return;
+  }
+  RaiseGlobalShape(facts.op, facts.tile.valid_rows, facts.tile.valid_cols, facts.global.Rows(),
+                   facts.global.Cols());
 }
 
-NPU_ONE_BODY(void TakeShapeOfChip(TileFacts& tile, GlobalFacts& global)) {
-  const bool by_rows = global.layout == Layout::ND && tile.kind->order == TileOrder::kNd;
-  const bool by_cols = global.layout == Layout::DN && tile.kind->order == TileOrder::kDn;
-  if (!by_rows && !by_cols) return;
-  const int along = by_rows ? 4 : 3, across = by_rows ? 3 : 4;
-  const auto lines = static_cast<int>(by_rows ? global.Rows() : global.Cols());
-  const int length = by_rows ? tile.valid_cols : tile.valid_rows;
-  global.stride[across] += length - global.shape[along];
-  global.shape[along] = length;
-  (by_rows ? tile.valid_rows : tile.valid_cols) = lines;
+/// A transfer line by line where the global tensor has another shape than the valid region, as the
+/// chip executes it: as many lines as the tensor has, each as long as the valid region; lines that
+/// the tile lacks lie behind it. On A2/A3 the gaps between the lines of the tensor stay, on A5
+/// their starts. Source: PTO ISA, TLOAD, TSTORE.
+struct ChipTransfer {
+  TileKind kind;
+  TileFacts tile;
+  GlobalFacts global;
+
+  ChipTransfer(const TileFacts& whole, const GlobalFacts& view)
+      : kind(*whole.kind), tile(kind, whole.data), global(view) {
+    const bool by_rows = kind.order == TileOrder::kNd;
+    const int along = by_rows ? 4 : 3, across = by_rows ? 3 : 4;
+    const int64_t lines = by_rows ? view.Rows() : view.Cols();
+    const int64_t length = by_rows ? whole.valid_cols : whole.valid_rows;
+    if (!IsA5()) global.stride[across] += length - view.shape[along];
+    global.shape[along] = length;
+    kind.lines.lines = static_cast<size_t>(std::max<int64_t>(lines, 0));
+    (by_rows ? kind.rows : kind.cols) = static_cast<int>(kind.lines.lines);
+    tile.valid_rows = by_rows ? kind.rows : whole.valid_rows;
+    tile.valid_cols = by_rows ? whole.valid_cols : kind.cols;
+  }
+  ChipTransfer(const ChipTransfer&) = delete;
+  ChipTransfer& operator=(const ChipTransfer&) = delete;
+
+ private:
+  static bool IsA5() {
+    const npu::Core* core = npu::current_core;
+    return core != nullptr && core->arch->generation == npu::Generation::kA5;
+  }
+};
+
+NPU_ONE_BODY(NPU_RAISES void RaiseBehind(const TransferFacts& facts, int64_t end)) {
+  const npu::Core& core = *npu::current_core;
+  const npu::Space space = SpaceOf(facts.kind.loc);
+  npu::RaiseFault(
+      facts.op,
+      "lines of a global tensor that end within the " +
+          npu::TextOf(core.arch->capacity[static_cast<int>(space)]) + " bytes of " +
+          npu::SpaceName(space) + " from the " + facts.tile.Describe() + " on",
+      TileFacts::Extent(facts.global.Rows(), facts.global.Cols()) + ", end " + npu::TextOf(end));
 }
 
-/// Calls move(tile, global). With checks off a global tensor may have another shape than the valid
-/// region: then as many lines move as it has, but no more than the tile, each as long as the valid
-/// region, with the gaps that the tensor has between its lines, as on the chip.
+/// Faults where more lines move than the tile has, beyond its space. Holds with checks off too.
+NPU_ONE_BODY(void CheckEnd(const TransferFacts& facts, const TileFacts& moved)) {
+  const npu::Core& core = *npu::current_core;
+  const auto space = static_cast<int>(SpaceOf(facts.kind.loc));
+  const int64_t end = moved.data - core.scratchpad[space] + static_cast<int64_t>(moved.Bytes());
+  const int64_t lines = static_cast<int64_t>(moved.kind->lines.lines);
+  const bool is_longer = lines > static_cast<int64_t>(facts.kind.lines.lines);
+  if (is_longer && end > static_cast<int64_t>(core.arch->capacity[space])) RaiseBehind(facts, end);
+}
+
+/// Calls move(tile, global) with what the chip moves.
 template <class Move>
 inline void InShapeOfChip(const TileFacts& tile, const GlobalFacts& global, const Move& move) {
-  if (__builtin_expect(npu::current_core->check_limits, 1)) return move(tile, global);
-  TileFacts chip_tile = tile;
-  GlobalFacts chip_global = global;
-  TakeShapeOfChip(chip_tile, chip_global);
-  move(chip_tile, chip_global);
+  if (__builtin_expect(HasShapeOf(global, tile) || !HasShapeOfChip(tile, global), 1)) {
+    return move(tile, global);
+  }
+  const ChipTransfer moved(tile, global);
+  move(moved.tile, moved.global);
 }
 
 }  // namespace pto::detail

@@ -15,9 +15,12 @@ namespace pto {
 
 namespace detail {
 
-NPU_ONE_BODY(void CheckLoad(const TransferFacts& facts)) {
+/// moved, from: what the chip moves of tile and global tensor.
+NPU_ONE_BODY(void CheckLoad(const TransferFacts& facts, const TileFacts& moved,
+                            const GlobalFacts& from)) {
   npu::Core& core = *npu::current_core;
   CheckTile(core, facts.op, "the tile", facts.tile);
+  CheckEnd(facts, moved);
   if (!core.check_limits) return;
   const bool into_l1 = facts.kind.loc == TileType::Mat;
   CheckLayouts(facts, into_l1);
@@ -27,7 +30,7 @@ NPU_ONE_BODY(void CheckLoad(const TransferFacts& facts)) {
   } else {
     CheckBursts(facts, !facts.SingleLine());
   }
-  CheckGlobalMemory(core, facts.op, facts.global);
+  CheckGlobalMemory(core, facts.op, from);
 }
 
 /// The chip moves whole blocks of 32 bytes: the rest of a line's last block takes the pad value.
@@ -54,20 +57,20 @@ NPU_ONE_BODY(TileFacts WrittenPart(const TileFacts& tile, const GlobalFacts& glo
 }
 
 NPU_ONE_BODY(void LoadTile(const char* op, const void* call_site, const TileFacts& whole,
-                           const GlobalFacts& global, const void* pad)) {
-  const TileFacts tile = WrittenPart(whole, global);
-  const auto operands = [&](auto report) {
-    const uint64_t elements = tile.Lines() * tile.Length();
-    report(npu::Work{elements, elements * global.element_bytes, 0}, AccessOf(tile, true),
-           GlobalAccess(tile, global, false));
-  };
-  npu::Issue(op, npu::Pipe::kMte2, call_site, operands, [&] {
-    CheckLoad({op, whole, global});
-    InShapeOfChip(tile, global, [&](const TileFacts& to, const GlobalFacts& from) {
-      CopyFromGlobal(to, from);
-      PadLines(to, pad);
+                           const GlobalFacts& view, const void* pad)) {
+  const auto move = [&](const TileFacts& tile, const GlobalFacts& global) {
+    const auto operands = [&](auto report) {
+      const uint64_t elements = tile.Lines() * tile.Length();
+      report(npu::Work{elements, elements * global.element_bytes, 0}, AccessOf(tile, true),
+             GlobalAccess(tile, global, false));
+    };
+    npu::Issue(op, npu::Pipe::kMte2, call_site, operands, [&] {
+      CheckLoad({op, whole, view}, tile, global);
+      CopyFromGlobal(tile, global);
+      PadLines(tile, pad);
     });
-  });
+  };
+  InShapeOfChip(WrittenPart(whole, view), view, move);
 }
 
 template <class TileT, class Global>
@@ -94,7 +97,10 @@ template <class TileT, class Global>
 
 /// tile = global over the valid region of tile; behind it only the rest of a line's last 32 bytes
 /// is set, to PadVal.
-///   tile    Vec or Mat tile; its valid region has the shape of global
+///   tile    Vec or Mat tile; its valid region has the shape of global. Of a Vec tile it may have
+///           another: then as many lines move as global has, each as long as the valid region, into
+///           what lies behind the tile too. On A2/A3 they lie as far apart as gaps that stay let
+///           them, on A5 as in global
 ///   global  elements of the size of the tile's. Layouts of global and tile: ND and ND, DN and DN,
 ///           NZ and NZ; into a Mat tile also ND and NZ, DN and ZN: a matrix of at most 16384 lines
 ///           of 65535 elements. These, and single lines in L1, are moved whatever the valid region,

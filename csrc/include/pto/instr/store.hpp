@@ -61,23 +61,42 @@ NPU_ONE_BODY(void CheckAccStore(const TransferFacts& facts, bool out_is_float)) 
                   npu::TextOf(last) + " and " + npu::TextOf(cols));
 }
 
-NPU_ONE_BODY(void CheckStore(const TransferFacts& facts, const StoreMode& mode)) {
+/// Faults where a store would take lines from behind a tile, unless its valid region has all of the
+/// tile's lines and is shorter than these: masks of bits are stored so.
+NPU_ONE_BODY(void CheckStoredShape(const TransferFacts& facts)) {
+  CheckGlobalShape(facts);
+  const bool by_rows = facts.kind.order == TileOrder::kNd;
+  const int64_t all = by_rows ? facts.global.Rows() : facts.global.Cols();
+  const int lines = by_rows ? facts.kind.rows : facts.kind.cols;
+  const bool has_all = (by_rows ? facts.tile.valid_rows : facts.tile.valid_cols) == lines;
+  const bool is_shorter =
+      by_rows ? facts.tile.valid_cols < facts.kind.cols : facts.tile.valid_rows < facts.kind.rows;
+  if (__builtin_expect(all <= lines || (has_all && is_shorter), 1)) return;
+  RaiseGlobalShape(facts.op, facts.tile.valid_rows, facts.tile.valid_cols, facts.global.Rows(),
+                   facts.global.Cols());
+}
+
+/// moved, to: what the chip moves of tile and global tensor.
+NPU_ONE_BODY(void CheckStore(const TransferFacts& facts, const StoreMode& mode,
+                             const TileFacts& moved, const GlobalFacts& to)) {
   constexpr uint32_t kAddable = kInt8 | kInt16 | kInt32 | kHalf | kBfloat16 | kFloat;
   npu::Core& core = *npu::current_core;
   CheckTile(core, facts.op, "the tile", facts.tile);
+  CheckEnd(facts, moved);
   if (mode.added_type != 0) {
     CheckType(core, facts.op, {kAddable, kAddable}, mode.added_type, mode.out_type);
   }
   if (mode.words != nullptr) CheckWords(core, facts.op, *mode.words, facts.tile.valid_cols);
   if (!core.check_limits) return;
-  CheckGlobalShape(facts);
   if (facts.kind.loc == TileType::Acc) {
+    CheckGlobalShape(facts);
     CheckAccStore(facts, mode.out_is_float);
   } else {
+    CheckStoredShape(facts);
     CheckLayouts(facts, false);
     CheckBursts(facts, true);
   }
-  CheckGlobalMemory(core, facts.op, facts.global);
+  CheckGlobalMemory(core, facts.op, to);
 }
 
 /// tile with a valid region in whole boxes, where layout NZ asks for them: columns are stored so.
@@ -96,29 +115,34 @@ NPU_ONE_BODY(TileFacts InWholeBoxes(const TileFacts& tile, const GlobalFacts& gl
   return whole;
 }
 
-NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& global, const TileFacts& part,
-                            const StoreMode& mode)) {
-  const TileFacts tile = InWholeBoxes(part, global, false);
-  const auto operands = [&](auto report) {
-    const uint64_t elements = tile.Lines() * tile.Length();
-    const npu::Work work = {elements, elements * global.element_bytes, 0};
-    const npu::Access written = GlobalAccess(tile, global, true), read = AccessOf(tile, false);
-    if (mode.words == nullptr) {
-      report(work, written, read);
-    } else {
-      report(work, written, read, AccessOf(*mode.words, false));
-    }
-  };
-  const auto pipe = tile.kind->loc == TileType::Acc ? npu::Pipe::kFix : npu::Pipe::kMte3;
-  npu::Issue(mode.op, pipe, call_site, operands, [&] {
-    CheckStore({mode.op, InWholeBoxes(part, global, true), global}, mode);
-    InShapeOfChip(tile, global, [&](const TileFacts& from, const GlobalFacts& to) {
-      if (mode.put == nullptr) return CopyToGlobal(from, to);
-      ForEachPiece(from, to, [&](const Piece& piece) {
-        mode.put(mode.stage, piece.at, piece.global, piece.step, piece.tile, piece.count);
-      });
-    });
+NPU_ONE_BODY(void MoveToGlobal(const TileFacts& from, const GlobalFacts& to,
+                               const StoreMode& mode)) {
+  if (mode.put == nullptr) return CopyToGlobal(from, to);
+  ForEachPiece(from, to, [&](const Piece& piece) {
+    mode.put(mode.stage, piece.at, piece.global, piece.step, piece.tile, piece.count);
   });
+}
+
+NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& view, const TileFacts& part,
+                            const StoreMode& mode)) {
+  const auto move = [&](const TileFacts& tile, const GlobalFacts& global) {
+    const auto operands = [&](auto report) {
+      const uint64_t elements = tile.Lines() * tile.Length();
+      const npu::Work work = {elements, elements * global.element_bytes, 0};
+      const npu::Access written = GlobalAccess(tile, global, true), read = AccessOf(tile, false);
+      if (mode.words == nullptr) {
+        report(work, written, read);
+      } else {
+        report(work, written, read, AccessOf(*mode.words, false));
+      }
+    };
+    const auto pipe = tile.kind->loc == TileType::Acc ? npu::Pipe::kFix : npu::Pipe::kMte3;
+    npu::Issue(mode.op, pipe, call_site, operands, [&] {
+      CheckStore({mode.op, InWholeBoxes(part, view, true), view}, mode, tile, global);
+      MoveToGlobal(tile, global, mode);
+    });
+  };
+  InShapeOfChip(InWholeBoxes(part, view, false), view, move);
 }
 
 template <class Out>
@@ -195,7 +219,8 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
 ///           infinity beyond the range), int32 to int32.
 ///   tile    Vec, Mat or Acc tile; its valid region has the shape of global. NZ: boxes are stored
 ///           whole, so columns may lack in the last one, and rows where it is the only column of
-///           boxes
+///           boxes. Of an un-boxed Vec tile it may have another shape, as in a load; no more lines
+///           than the tile has, but where all of these are valid and cut short
 ///   kAtomic AtomicAdd adds to global memory instead, element by element, in the order of blocks:
 ///           int8, int16, int32, half, bfloat16, float
 ///   kRelu   NormalRelu replaces what is not positive by 0 (Acc tiles)
