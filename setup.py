@@ -66,6 +66,9 @@ class BuildPackages(build_py):
         include = Path(self.build_lib, "op_extension", "include")
         shutil.copytree(ROOT / "csrc" / "include", include, dirs_exist_ok=True)
         shutil.copy2(ROOT / "csrc" / "runtime" / "npu_runtime.h", include)
+        rules = include.parent / "cmake"
+        rules.mkdir(exist_ok=True)
+        shutil.copy2(ROOT / "csrc" / "cmake" / "ascendc.cmake", rules)
 
 
 class BuildLibraries(build_ext):

@@ -28,6 +28,19 @@ def include_path() -> str:
     raise FileNotFoundError(f"op_extension: expected headers in {installed}, got none")
 
 
+def cmake_path() -> str:
+    """Folder with ``ascendc.cmake``.
+
+    Raises:
+        FileNotFoundError: the package holds no such file and is not in a source tree.
+    """
+    installed = _PACKAGE / "cmake"
+    for folder in (installed, _PACKAGE.parent / "csrc" / "cmake"):
+        if (folder / "ascendc.cmake").is_file():
+            return str(folder)
+    raise FileNotFoundError(f"op_extension: expected ascendc.cmake in {installed}, got none")
+
+
 def load() -> None:
     """Loads the device and the operators.
 

@@ -53,7 +53,7 @@ def rewrite(source: str, name: str = "<source>") -> str:
         LaunchSyntaxError: a launch whose brackets do not close.
     """
     source = _REGISTER_READ.sub(_register_value, source)
-    code = _without_literals(source)
+    code = without_literals(source)
     if "<<<" not in code:
         return source
     parts: list[str] = []
@@ -95,9 +95,9 @@ def _newlines(source: str, at: int, count: int) -> str:
     return ("\\\n" if in_macro else "\n") * max(count, 0)
 
 
-def _without_literals(source: str) -> str:
-    """``source`` with comments, strings and characters blanked, at the same positions."""
-    return _LITERAL.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), source)
+def without_literals(source: str, keep: str = "") -> str:
+    """``source`` with comments, strings and characters blanked, at the same positions; the string ``keep`` stays."""
+    return _LITERAL.sub(lambda m: m.group() if m.group() == keep else re.sub(r"[^\n]", " ", m.group()), source)
 
 
 def _kernel_start(code: str, end: int) -> int:

@@ -60,9 +60,8 @@ def find_compiler() -> Compiler:
 
 def runtime_library() -> Path:
     """Path of the library that kernels are linked to."""
-    import npu_backend  # not above: the doctor finds the compiler where the device does not load
-
-    return Path(npu_backend.__file__).absolute().parent / "lib" / "libnpu_runtime.so"
+    # Both packages are installed together; importing the other one would bring torch.
+    return Path(__file__).absolute().parents[2] / "npu_backend" / "lib" / "libnpu_runtime.so"
 
 
 @functools.cache

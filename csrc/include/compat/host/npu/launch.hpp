@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch in brackets, kernel<<<blocks, l2, stream>>>(arguments), is rewritten to.
+// What a launch in brackets, kernel<<<blocks, l2, stream>>>(arguments), is rewritten to, and what
+// the functions aclrtlaunch_<kernel> call.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <typeinfo>
 #include <utility>
 
@@ -83,18 +86,58 @@ template <class Body>
 const VectorPassOf<Body> VectorPassOf<Body>::kInstance;
 #endif
 
+/// Whether the machine code of pass is a return and nothing before it, as the optimizer leaves of a
+/// kernel that a source makes empty for the kind of core that it is not for.
+inline bool ReturnsAtOnce(const npuKernelPass& pass) {
+#if defined(__x86_64__)
+  constexpr unsigned char kLanding[] = {0xf3, 0x0f, 0x1e, 0xfa};  // endbr64
+  constexpr unsigned char kReturn[] = {0xc3};                     // ret
+#elif defined(__aarch64__)
+  constexpr unsigned char kLanding[] = {0x5f, 0x24, 0x03, 0xd5};  // bti c
+  constexpr unsigned char kReturn[] = {0xc0, 0x03, 0x5f, 0xd6};   // ret
+#endif
+  const auto* code = reinterpret_cast<const unsigned char*>(pass.run);
+  if (std::memcmp(code, kLanding, sizeof(kLanding)) == 0) code += sizeof(kLanding);
+  return std::memcmp(code, kReturn, sizeof(kReturn)) == 0;
+}
+
+/// A kernel with two passes (or one of them nullptr), of which an empty one counts as none: a block
+/// is then one core, as where the chip's compiler finds the kernel to be for one kind of core.
+inline npuKernel OfPasses(const char* name, const npuKernelPass* vector,
+                          const npuKernelPass* cube) {
+  if (vector == nullptr || cube == nullptr) return {name, vector, cube};
+  if (ReturnsAtOnce(*cube)) return {name, vector, nullptr};
+  return {name, ReturnsAtOnce(*vector) ? nullptr : vector, cube};
+}
+
 /// The kernel of a launch in brackets.
 template <class Body>
 inline npuKernel KernelOf(const char* name) {
 #if defined(__DAV_CUBE__) && !defined(__DAV_VEC__)
-  return {name, VectorPasses::Find(NPU_SOURCE_KEY, typeid(Body).name()), &kPassOf<Body>};
+  return OfPasses(name, VectorPasses::Find(NPU_SOURCE_KEY, typeid(Body).name()), &kPassOf<Body>);
 #else
   return {name, &kPassOf<Body>, nullptr};
 #endif
 }
 
+/// Enqueues what config says on stream (nullptr: the default stream). Why it was refused goes to
+/// stderr, too: callers of both kinds of launch rarely look at a result. call: the kernel's name
+/// and what follows it.
+inline npuError_t Enqueue(npuLaunchConfig config, void* stream, const char* call) {
+  npuError_t error = ResolveStream(stream, &config.stream);
+  if (error == NPU_SUCCESS) {
+    error = npuLaunchKernelWithConfig(&config);
+  } else if (config.release != nullptr) {
+    config.release(config.owner);
+  }
+  if (error != NPU_SUCCESS) {
+    std::fprintf(stderr, "%s: expected a launch, got: %s\n", call, npuGetLastErrorMessage());
+  }
+  return error;
+}
+
 /// Enqueues blocks runs of body, which calls a kernel, on stream (nullptr: the default stream). A
-/// launch in brackets has no result: why it was refused goes to stderr, too.
+/// launch in brackets has no result.
 template <class Body>
 npuError_t LaunchBody(const char* name, uint32_t blocks, void* stream, Body body) {
 #ifdef NPU_VECTOR_PASS_ONLY
@@ -108,16 +151,31 @@ npuError_t LaunchBody(const char* name, uint32_t blocks, void* stream, Body body
   config.block_dim = blocks;
   config.args = &pointer;
   config.args_bytes = sizeof(pointer);
-  npuError_t error = ResolveStream(stream, &config.stream);
-  if (error == NPU_SUCCESS) {
-    config.release = [](void* owner) { delete static_cast<Body*>(owner); };
-    config.owner = owned.release();
-    error = npuLaunchKernelWithConfig(&config);
-  }
-  if (error != NPU_SUCCESS) {
-    std::fprintf(stderr, "%s<<<>>>: expected a launch, got: %s\n", name, npuGetLastErrorMessage());
-  }
-  return error;
+  config.release = [](void* owner) { delete static_cast<Body*>(owner); };
+  config.owner = owned.release();
+  return Enqueue(config, stream, (std::string(name) + "<<<>>>").c_str());
+}
+
+/// Enqueues blocks runs of kernel on stream with arguments, of the types of its parameters: what a
+/// function aclrtlaunch_<kernel> does.
+template <class... Arguments>
+uint32_t LaunchWithArguments(const npuKernel& kernel, uint32_t blocks, void* stream,
+                             Arguments... arguments) {
+  alignas(std::max_align_t) std::byte bytes[(size_t{1} + ... + (2 * sizeof(Arguments)))] = {};
+  size_t end = 0;
+  const auto write = [&](const auto& argument) {
+    end = (end + alignof(decltype(argument)) - 1) / alignof(decltype(argument)) *
+          alignof(decltype(argument));
+    std::memcpy(bytes + end, &argument, sizeof(argument));
+    end += sizeof(argument);
+  };
+  (write(arguments), ...);
+  npuLaunchConfig config = {};
+  config.kernel = &kernel;
+  config.block_dim = blocks;
+  config.args = bytes;
+  config.args_bytes = end;
+  return Enqueue(config, stream, (std::string("aclrtlaunch_") + kernel.name).c_str());
 }
 
 }  // namespace npu

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a source with kernels to one object file with the passes of all its cores."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from op_extension._load import include_path
+from op_extension.compat import launch_functions
+from op_extension.compat.bisheng_options import Options, with_own_headers
+from op_extension.jit import toolchain
+from op_extension.launch_brackets import rewrite
+
+# The linker must not take what one pass defines for what the other does.
+_HIDDEN = ("-fvisibility=hidden", "-fvisibility-inlines-hidden")
+# A library that is compiled again has kernels of the same names, and other ones; an empty kernel must be seen to be so.
+_KERNELS = ("-fPIC", "-fno-semantic-interposition", "-fno-gnu-unique", "-w")
+
+
+_Result = TypeVar("_Result")
+
+
+class CommandError(Exception):
+    """A command has ended with an error, about which it has written itself."""
+
+    def __init__(self, code: int) -> None:
+        """Args: its exit code."""
+        super().__init__(code)
+        self.code = code
+
+
+def host_compiler(language: str = "c++") -> list[str]:
+    """The command in CXX, or CC for C, unless it is this driver; else g++ or gcc."""
+    variable, default = ("CC", "gcc") if language == "c" else ("CXX", "g++")
+    words = shlex.split(os.environ.get(variable, ""))
+    is_driver = any(Path(word).name == "bisheng" for word in words)
+    return [default] if is_driver or not words else words
+
+
+def call(command: Sequence[str], output: Path | None = None) -> None:
+    """Runs command, which writes its own messages; its output goes into the file output.
+
+    Raises:
+        CommandError: it has ended with an error.
+    """
+    if os.environ.get("NPU_BISHENG_VERBOSE") == "1":
+        print(shlex.join(command), file=sys.stderr, flush=True)
+    try:
+        if output is None:
+            code = subprocess.run(command, check=False).returncode
+        else:
+            with output.open("wb") as file:
+                code = subprocess.run(command, check=False, stdout=file).returncode
+    except OSError as error:
+        print(f"bisheng: expected the program {command[0]}, got: {error.strerror}", file=sys.stderr)
+        raise CommandError(1) from None
+    if code:
+        raise CommandError(code if code > 0 else 1)
+
+
+def own_include_words() -> list[str]:
+    """Folders of the headers here, which come before all others."""
+    include = Path(include_path())
+    folders = [include, include / "compat" / "device", include / "compat" / "host"]
+    if not (include / "npu_runtime.h").is_file():  # in a source tree
+        folders.append(include.parent / "runtime")
+    return [f"-I{folder}" for folder in folders]
+
+
+def kernel_words(options: Options, core: str) -> list[str]:
+    """What kernels for core are compiled with: the caller's words, then those that are not his to choose."""
+    level = toolchain.isa_level()
+    return [
+        *own_include_words(),
+        *with_own_headers(options.kernel_words(), Path(include_path())),
+        *toolchain.kernel_flags(core + options.generation),
+        *_KERNELS,
+        *([f"-march={level}"] if level else []),
+        f"-std={options.standard()}",
+    ]
+
+
+class KernelSource:
+    """A source with kernels, to be compiled to one object file."""
+
+    def __init__(self, path: str, options: Options, target: Path, work: Path) -> None:
+        """Reads the source.
+
+        Args:
+            path: the file, as the command line names it.
+            options: of the command line.
+            target: the object file.
+            work: a folder for this source alone.
+
+        Raises:
+            OSError: there is no such file.
+            LaunchSyntaxError: a launch in brackets does not end.
+        """
+        self._path = Path(path)
+        self._options = options
+        self._target = target
+        self._work = work
+        self._text = self._path.read_text(encoding="utf-8", errors="surrogateescape")
+        self._rewritten = rewrite(self._text, path)
+
+    def compile(self) -> None:
+        """Makes the object file.
+
+        Raises:
+            CommandError: it does not compile.
+            KernelError: of a kernel no launch function can be made.
+        """
+        objects = self._launched_by_function() if self._options.launch_functions else self._launched_in_brackets()
+        self._join(objects, self._target)
+        self._write_rules()
+
+    def _launched_in_brackets(self) -> list[Path]:
+        """The pass of the cube core, behind which that of the vector core is hidden; or the only one."""
+        main = self._options.cores[-1]
+        text = self._rewritten
+        key = hashlib.sha256(
+            "\0".join([str(self._path.resolve()), text, *self._options.words]).encode(errors="replace")
+        )
+        define = f'-DNPU_SOURCE_KEY="{key.hexdigest()}"'
+
+        def one(core: str) -> Path:
+            if core == main:
+                return self._compile(core, text, define)
+            return self._apart(self._compile(core, text, define, "-DNPU_VECTOR_PASS_ONLY", *_HIDDEN))
+
+        return _each(self._options.cores, one)
+
+    def _launched_by_function(self) -> list[Path]:
+        """All passes, hidden, and the functions that launch their kernels."""
+        kernels = launch_functions.kernels_of(self._text, str(self._path))
+        defined = dict(zip(self._options.cores, _each(self._options.cores, self._preprocessed), strict=True))
+        passes = launch_functions.passes(kernels, defined, str(self._path))
+
+        def one(core: str) -> Path:
+            text = f'{self._rewritten}\n#line 1 "<launch functions>"\n{launch_functions.exports(passes, core)}'
+            return self._apart(self._compile(core, text, *_HIDDEN))
+
+        cores = [core for core in self._options.cores if any(core in found for found in passes.values())]
+        unit = self._work / "launch_functions.cpp"
+        unit.write_text(launch_functions.source(passes), encoding="utf-8")
+        made = unit.with_suffix(".o")
+        call([*host_compiler(), *own_include_words(), "-O1", "-fPIC", "-std=gnu++17", "-c", str(unit), "-o", str(made)])
+        return [*_each(cores, one), made]
+
+    def _preprocessed(self, core: str) -> str:
+        """What is left of the source for core."""
+        made = self._work / f"{core}.i"
+        call([*host_compiler(), *kernel_words(self._options, core), "-E", "-P", "-x", "c++", str(self._path)], made)
+        return made.read_text(encoding="utf-8", errors="replace")
+
+    def _compile(self, core: str, text: str, *words: str) -> Path:
+        """The object file of a pass."""
+        unit = [str(self._path)]
+        if text != self._text:
+            changed = self._work / core / self._path.name
+            changed.parent.mkdir(exist_ok=True)
+            changed.write_text(text, encoding="utf-8", errors="surrogateescape")
+            unit = ["-iquote", str(self._path.parent), f"-ffile-prefix-map={changed.parent}/=", str(changed)]
+        made = self._work / f"{core}.o"
+        if self._options.rules:
+            targets = self._options.rules_targets or ["-MT", str(self._target)]
+            words = (*words, *self._options.rules, *targets, "-MF", str(self._work / f"{core}.d"))
+        command = [*host_compiler(), *kernel_words(self._options, core), *words, "-x", "c++", *unit]
+        call([*command, "-c", "-o", str(made)])
+        return made
+
+    def _apart(self, made: Path) -> Path:
+        """An object file whose hidden symbols the linker takes for nobody else's."""
+        grouped = made.with_suffix(".grouped.o")
+        made.rename(grouped)
+        call([_program("ld"), "-r", "--force-group-allocation", str(grouped), "-o", str(made)])
+        call([_program("objcopy"), "--localize-hidden", str(made)])
+        return made
+
+    def _join(self, objects: list[Path], target: Path) -> None:
+        call([_program("ld"), "-r", *map(str, objects), "-o", str(target)])
+
+    def _write_rules(self) -> None:
+        """The make rules of all passes, with the source in place of what was made of it."""
+        if not self._options.rules:
+            return
+        rules = []
+        for core in self._options.cores:
+            file = self._work / f"{core}.d"
+            if file.is_file():
+                text = file.read_text(encoding="utf-8", errors="surrogateescape")
+                rules.append(text.replace(_escaped(self._work / core / self._path.name), _escaped(self._path)))
+        target = Path(self._options.rules_file or self._target.with_suffix(".d"))
+        target.write_text("".join(rules), encoding="utf-8", errors="surrogateescape")
+
+
+def _escaped(path: Path) -> str:
+    """As in a make rule."""
+    return str(path).replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ")
+
+
+def _program(name: str) -> str:
+    """The program of the compiler's own tools, such as its linker."""
+    done = subprocess.run([*host_compiler(), f"-print-prog-name={name}"], capture_output=True, text=True, check=False)
+    return done.stdout.strip() or name
+
+
+def _each(cores: Sequence[str], one: Callable[[str], _Result]) -> list[_Result]:
+    """What one gives for each of the cores, found at the same time."""
+    if len(cores) < 2:
+        return [one(core) for core in cores]
+    with ThreadPoolExecutor(len(cores)) as pool:
+        return list(pool.map(one, cores))
