@@ -13,6 +13,7 @@ from pathlib import Path
 # Rooms by folder; the longest match counts. A file can be a room, too: what a room lets others see.
 ROOMS = {
     "csrc/include/npu": "npu",
+    "csrc/include/npu/arch.hpp": "systems on chip",
     "csrc/include/npu/kernel.h": "kernel symbol",
     "csrc/include/npu/half.hpp": "16-bit floats",
     "csrc/include/npu/isa_levels.hpp": "instruction set levels",
@@ -37,19 +38,27 @@ ROOMS = {
 }
 # What a room may include, besides itself and the standard libraries.
 INCLUDES = {
+    "systems on chip": set(),
     "kernel symbol": set(),
     "16-bit floats": set(),
     "instruction set levels": set(),
     "core layout": {"npu"},
     "kernel entry": {"core layout", "kernel symbol", "16-bit floats"},
     "kernel parameters": {"kernel symbol"},
-    "npu": {"kernel symbol", "16-bit floats", "core layout"},
-    "pto": {"npu", "16-bit floats"},
-    "compat/device": {"npu", "pto"},
-    "compat/host": {"npu_runtime.h", "16-bit floats", "core layout", "kernel entry", "kernel parameters"},
-    "observe": {"npu", "kernel symbol"},
+    "npu": {"systems on chip", "kernel symbol", "16-bit floats", "core layout"},
+    "pto": {"npu", "systems on chip", "16-bit floats"},
+    "compat/device": {"npu", "systems on chip", "pto"},
+    "compat/host": {
+        "npu_runtime.h",
+        "systems on chip",
+        "16-bit floats",
+        "core layout",
+        "kernel entry",
+        "kernel parameters",
+    },
+    "observe": {"npu", "systems on chip", "kernel symbol"},
     "npu_runtime.h": {"kernel symbol"},
-    "runtime": {"npu", "core layout", "kernel symbol", "observe", "npu_runtime.h"},
+    "runtime": {"npu", "systems on chip", "core layout", "kernel symbol", "observe", "npu_runtime.h"},
     "kernel arguments": set(),
     "kernel": {"pto", "compat/device", "kernel arguments"},
     "op": {"npu_runtime.h", "kernel symbol", "kernel arguments", "instruction set levels"},
