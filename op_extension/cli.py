@@ -55,6 +55,14 @@ def _doctor() -> int:
     return 0 if all(finding.good for finding in findings) else 1
 
 
+def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    run = commands.add_parser("run", help="run a program that was written for Ascend")
+    run.add_argument("words", metavar="COMMAND [ARGUMENT...]", nargs=argparse.REMAINDER)
+    env = commands.add_parser("env", help='the same for a shell: eval "$(op-extension env)"')
+    for command in (run, env):
+        command.add_argument("--overlay", metavar="FOLDER", help="where packages are installed; kept")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code, 1 when the doctor finds something missing or unfit."""
     parser = argparse.ArgumentParser(prog="op-extension", description="Tile kernels on the emulated device npu.")
@@ -63,9 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache = commands.add_parser("cache", help="the folder of compiled kernels")
     cache.add_argument("action", nargs="?", choices=["list", "size", "clear"], default="list")
     commands.add_parser("doctor", help="what is found, what is missing, and what it was built for")
+    _add_run(commands)
     given = parser.parse_args(arguments)
     if given.command == "doctor":
         return _doctor()
+    if given.command in ("run", "env"):
+        from op_extension.compat import run
+
+        return run.run(given.words, given.overlay) if given.command == "run" else run.env(given.overlay)
     return {"list": _cache_list, "size": _cache_size, "clear": _cache_clear}[given.action]()
 
 

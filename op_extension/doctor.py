@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from op_extension._load import include_path, library_path
 from op_extension._version import __version__
+from op_extension.compat import in_the_way
 
 
 class Finding(NamedTuple):
@@ -29,7 +30,7 @@ class Finding(NamedTuple):
 def examine() -> list[Finding]:
     """All findings, in the order in which one thing needs the other."""
     findings = [Finding("op_extension", True, f"{__version__} in {Path(library_path()).parents[1]}")]
-    for look in (_python, _torch, _device, _operators, _headers, _compiler, _tools, _cache):
+    for look in (_python, _torch, _device, _operators, _headers, _compiler, _tools, _cache, _in_the_way):
         try:
             findings += look()
         except Exception as error:  # a doctor reports; whatever is wrong is a finding
@@ -132,6 +133,18 @@ def _cache() -> Iterator[Finding]:
     cache = Cache()
     count = sum(1 for _ in cache.entries())
     yield Finding("cache", True, f"{count} kernels, {cache.size() / 2**20:.1f} MiB in {cache.root}")
+
+
+def _in_the_way() -> Iterator[Finding]:
+    original = in_the_way.original_torch_npu()
+    if original is not None:
+        yield Finding("torch_npu", False, in_the_way.torch_npu_sentence(original))
+    toolkit = in_the_way.original_toolkit()
+    if toolkit:
+        yield Finding("toolkit", True, f"{toolkit}; op-extension run takes its place for one command")
+    for folder in in_the_way.other_packages():
+        advice = "Python that finds it first imports it instead; op-extension run keeps both apart"
+        yield Finding("another op_extension", False, f"{folder} is not this package; {advice}")
 
 
 def _file(subject: str, path: Path) -> Finding:

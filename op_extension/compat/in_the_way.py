@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Originals that are installed, and other packages of our name. Nothing here needs torch."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from op_extension.compat import shipped
+
+_TOOLKIT = Path("/usr/local/Ascend")
+
+
+def original_torch_npu() -> Path | None:
+    """Folder of an installed torch_npu that is not ours."""
+    try:
+        spec = importlib.util.find_spec("torch_npu")
+    except (ImportError, ValueError):  # half-imported, or without a spec
+        return None
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).resolve().parent
+    return None if folder == shipped.ROOT / "op_extension" / "compat" / "torch_npu" else folder
+
+
+def torch_npu_sentence(folder: Path) -> str:
+    """What an installed torch_npu means, and what to do."""
+    return (
+        f"expected no torch_npu in this environment (one process has one device npu), got the one in {folder}; "
+        "to use the emulated device: pip uninstall torch-npu, or make an environment without it"
+    )
+
+
+def original_toolkit() -> str:
+    """Where an installed toolkit of Ascend lies; empty when none is found."""
+    for name in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"):
+        folder = Path(os.environ.get(name) or "/none")
+        if folder.is_dir() and not _is_ours(folder):
+            return f"{name}={folder}"
+    if _TOOLKIT.is_dir():
+        return str(_TOOLKIT)
+    compiler = shutil.which("bisheng")
+    return compiler if compiler and not _is_ours(Path(compiler).parent.parent) else ""
+
+
+def _is_ours(home: Path) -> bool:
+    return (home.absolute().parent / "run.json").is_file()
+
+
+def other_packages() -> list[Path]:
+    """Folders on Python's path, and the current one, that hold another package called op_extension."""
+    ours = shipped.ROOT / "op_extension"
+    entries = dict.fromkeys([os.getcwd(), *(entry or os.getcwd() for entry in sys.path)])
+    found = (Path(entry) / "op_extension" for entry in entries)
+    return [folder for folder in found if (folder / "__init__.py").is_file() and folder.resolve() != ours]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a run: an environment of its own for what the command installs, and the folders it looks for.
+
+It is a virtual environment that sees the packages of the one it was made in. So pip, ``setup.py install`` and others
+install into it, and refuse to remove what lies outside.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import shlex
+import site
+import sys
+import sysconfig
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+from op_extension.compat import ascend_home, environment, shipped
+
+STARTUP = Path(__file__).resolve().parent / "startup"
+_METADATA = """\
+Metadata-Version: 2.1
+Name: torch_npu
+Version: {version}
+Summary: stands in for torch_npu; part of op_extension
+"""
+# A package called op_extension in the overlay hides ours, and with it the entry point that brings the device.
+_ENTRY_POINTS = "[torch.backends]\ntorch_npu = npu_backend:_autoload\n"
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Where what is in the folder."""
+
+    folder: Path
+
+    @property
+    def python(self) -> Path:
+        """The interpreter that installs into the overlay."""
+        return self.folder / "bin" / "python"
+
+    @property
+    def site_packages(self) -> Path:
+        """Where it installs to."""
+        version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+        return self.folder / "lib" / version / "site-packages"
+
+    @property
+    def ascend_home(self) -> Path:
+        """The folder for ASCEND_HOME_PATH."""
+        return self.folder / "ascend"
+
+    @property
+    def pto(self) -> Path:
+        """The folder for PTO_LIB_PATH."""
+        return self.folder / "pto"
+
+    def installed(self) -> list[str]:
+        """Names and versions of what a command has installed."""
+        found = importlib.metadata.distributions(path=[str(self.site_packages)])
+        return sorted(f"{one.name} {one.version}" for one in found if one.name != "torch_npu")
+
+
+def make(folder: Path) -> Overlay:
+    """Makes an overlay in folder, or takes the one that is there.
+
+    Raises:
+        ValueError: the folder holds something else, or an overlay of another environment.
+    """
+    overlay = Overlay(folder.absolute())
+    record = overlay.folder / "run.json"
+    facts = _facts(overlay)
+    if record.is_file():
+        kept = json.loads(record.read_text(encoding="utf-8"))
+        for name in ("python", "prefix", "root"):
+            if kept.get(name) != facts[name]:
+                raise ValueError(f"overlay {folder}: expected one made for {facts[name]}, got one for {kept.get(name)}")
+        return overlay
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ValueError(f"overlay {folder}: expected an empty folder or an overlay, got a folder with other files")
+    venv.EnvBuilder(symlinks=True).create(overlay.folder)
+    _programs(overlay)
+    _stand_in_metadata(overlay)
+    ascend_home.make(overlay.ascend_home)
+    ascend_home.make_pto(overlay.pto, os.environ.get("PTO_LIB_PATH", ""))
+    environment.write_scripts(overlay.ascend_home, overlay.pto)
+    constraint = f"torch=={importlib.metadata.version('torch').split('+')[0]}\n"
+    (overlay.folder / "constraints.txt").write_text(constraint, encoding="utf-8")
+    record.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    return overlay
+
+
+def _facts(overlay: Overlay) -> dict[str, object]:
+    """What ``op_extension_startup`` is told."""
+    return {
+        "python": list(sys.version_info[:2]),
+        "prefix": sys.prefix,
+        "root": str(shipped.ROOT),
+        "sites": _site_folders(),
+        "overlay_site": str(overlay.site_packages),
+        "overlay_python": str(overlay.python),
+        "torch": importlib.metadata.version("torch").split("+")[0],
+        "folders": environment.folders(overlay.ascend_home, overlay.pto),
+    }
+
+
+def _site_folders() -> list[str]:
+    """Folders of packages of this environment."""
+    found = [*site.getsitepackages(), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    if site.ENABLE_USER_SITE:
+        found.append(site.getusersitepackages())
+    return [folder for folder in dict.fromkeys(found) if Path(folder).is_dir()]
+
+
+def _programs(overlay: Overlay) -> None:
+    python = shlex.quote(str(overlay.python))
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    for name in ("pip", "pip3", f"pip{version}"):
+        ascend_home.write_program(overlay.folder / "bin" / name, f'#!/bin/sh\nexec {python} -m pip "$@"\n')
+    # A package called op_extension in the overlay would hide the one with this command.
+    code = (
+        f"import sys; sys.path.insert(0, {str(shipped.ROOT)!r}); sys.argv[0] = 'op-extension'; "
+        "from op_extension.cli import main; sys.exit(main())"
+    )
+    text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(code)} "$@"\n'
+    ascend_home.write_program(overlay.folder / "bin" / "op-extension", text)
+
+
+def _stand_in_metadata(overlay: Overlay) -> None:
+    """So that ``importlib.metadata.version("torch_npu")`` answers, and pip asks no index for it."""
+    version = importlib.metadata.version("torch").split("+")[0]
+    folder = overlay.site_packages / f"torch_npu-{version}.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text(_METADATA.format(version=version), encoding="utf-8")
+    (folder / "entry_points.txt").write_text(_ENTRY_POINTS, encoding="utf-8")
+    (folder / "INSTALLER").write_text("op-extension\n", encoding="utf-8")

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where headers, libraries and build rules lie, in a source tree and installed.
+
+Only the standard library: ``torch_npu`` reads this file where another package called op_extension is imported.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["ROOT", "cmake_folder", "include_folders", "library_folder"]
+
+# The folder of both packages.
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def include_folders() -> list[Path]:
+    """Folders of headers for host code: those of ``op_extension.include_paths`` without the kernels' own."""
+    shipped = ROOT / "op_extension" / "include"
+    include = shipped if shipped.is_dir() else ROOT / "csrc" / "include"
+    folders = [include, include / "compat" / "host"]
+    return folders if (include / "npu_runtime.h").is_file() else [*folders, ROOT / "csrc" / "runtime"]
+
+
+def cmake_folder() -> Path:
+    """Folder of ``ascendc.cmake``."""
+    shipped = ROOT / "op_extension" / "cmake"
+    return shipped if shipped.is_dir() else ROOT / "csrc" / "cmake"
+
+
+def library_folder() -> Path:
+    """Folder of the libraries of the device."""
+    return ROOT / "npu_backend" / "lib"

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``NpuExtension``: an extension in C++ that uses the device."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from setuptools import Extension  # type: ignore[import-untyped]
+from torch.utils import cpp_extension
+
+from .. import folders
+
+__all__ = ["NpuExtension"]
+
+_TORCH_LIBRARIES = ("c10", "torch", "torch_cpu", "torch_python")
+_OWN_LIBRARIES = ("npu_backend", "npu_runtime")
+
+
+def NpuExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -> Extension:
+    """A ``setuptools.Extension`` with the folders and libraries of torch and of the device.
+
+    Args:
+        name: full name of the module.
+        sources: files in C++; none for a package whose library another step builds.
+        args: further arguments of ``Extension``, in its order.
+        kwargs: the same by name. Folders and libraries that are named here come first.
+    """
+    names = list(inspect.signature(Extension.__init__).parameters)[3:]
+    options = {**dict(zip(names, args, strict=False)), **kwargs}
+    _append(options, "include_dirs", [*folders.include_folders(), *cpp_extension.include_paths()])
+    _append(options, "library_dirs", [*cpp_extension.library_paths(), folders.library_folder()])
+    _append(options, "libraries", [*_TORCH_LIBRARIES, *_OWN_LIBRARIES])
+    options["language"] = "c++"
+    return Extension(name, list(sources), **options)
+
+
+def _append(options: dict[str, Any], name: str, more: list[str]) -> None:
+    options[name] = [*(options.get(name) or []), *more]
