@@ -3,7 +3,7 @@
 
     python -I op_extension/compat/isolated.py op_extension.compat.bisheng ARGUMENT...
 
-Without torch and the device a driver starts in some 50 ms, and without the caller's PYTHONPATH a package of his that has
+Without torch and the device a driver starts in some 50 ms; without the caller's PYTHONPATH a package of his that has
 the name of this one does not reach it.
 """
 
