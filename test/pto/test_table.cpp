@@ -82,6 +82,23 @@ TEST(Mgather, TakesTheRowsThatIndexesName) {
   GathersRows<float8_e5m2_t, int32_t, GatherOOB::Zero>(kDropped, test::kA5);
 }
 
+TEST(Mgather, TakesAColumnOfIndexes) {
+  const auto table = Samples<float>(kElements, 71);
+  OnCore([&] {
+    VecTile<float, 8, 24> dst(kRows, kCols);
+    Tile<TileType::Vec, int32_t, 8, 1, BLayout::ColMajor, -1, -1> idx(kRows, 1);
+    PackedTable<const float> global(table.data());
+    TASSIGN(dst, 0);
+    TASSIGN(idx, 8192);
+    for (int i = 0; i < kRows; ++i) idx.SetValue(i, (i * 7 + 3) % kTableRows);
+    MGATHER<Coalesce::Row>(dst, global, idx);
+    for (int i = 0; i < kRows * kCols; ++i) {
+      const int place = (i / kCols * 7 + 3) % kTableRows;
+      ASSERT_TRUE(SameBits(dst.GetValue(i), table[place * kCols + i % kCols])) << i;
+    }
+  });
+}
+
 template <class T, class Index, GatherOOB kOob>
 void GathersElements(const Rule& rule) {
   const auto table = Samples<T>(kElements, 72);

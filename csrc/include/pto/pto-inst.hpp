@@ -56,7 +56,7 @@
 #include "pto/intrinsics.hpp"
 #include "pto/kernel_meta.hpp"
 #include "pto/pad.hpp"
-#include "pto/raw_copy.hpp"
+#include "pto/raw_copy_cores.hpp"
 #include "pto/raw_transfer.hpp"
 #include "pto/sync.hpp"
 #include "pto/syncall.hpp"

@@ -96,8 +96,9 @@ template <class TileT, class Idx>
 inline void CheckIndexed(const npu::Core& core, const char* op, const char* operand,
                          const TileT& tile, const Table& table, const Idx& idx, bool by_rows) {
   using T = typename TileT::DType;
-  static_assert(TileT::Loc == TileType::Vec && kIsPlainVec<Idx>,
-                "expected Vec tiles, the indexes RowMajor");
+  static_assert(TileT::Loc == TileType::Vec && Idx::Loc == TileType::Vec && !Idx::isBoxedLayout &&
+                    (Idx::isRowMajor || Idx::Cols == 1),
+                "expected Vec tiles, the indexes RowMajor or one column");
   static_assert(std::is_integral_v<typename Idx::DType> && sizeof(typename Idx::DType) == 4,
                 "expected indexes of int32 or uint32");
   CheckType<T>(core, op, kTableTypes);

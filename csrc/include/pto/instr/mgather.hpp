@@ -176,8 +176,8 @@ template <class Dst, class Global, class Idx, class Scratch>
 ///            whose whole rows it then takes; or a Mat tile of layout NZ for Row, whose indexes are
 ///            a global tensor
 ///   src      global tensor of its dtype: of layout ND packed, for Row with any stride[3]; or NZ
-///   indexes  Vec RowMajor tile of int32 or uint32 that counts as unsigned; of Row one valid row or
-///            column
+///   indexes  Vec tile of int32 or uint32 that counts as unsigned, RowMajor or one column; of Row
+///            one valid row or column
 ///   kOob     see GatherOOB. Memory outside of the allocation of src is a fault
 /// Pipe MTE2 for rows, S for elements. Source: PTO ISA, MGATHER.
 template <Coalesce kMode, GatherOOB kOob, class Dst, class Global, class Idx, class... Events,

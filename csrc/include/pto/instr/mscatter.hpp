@@ -113,8 +113,8 @@ template <ScatterAtomicOp kOp, class Global, class Src, class Idx>
 ///   src      Vec tile of its dtype of 8, 16 or 32 bits (A5 also 8-bit floats): RowMajor, or NZ for
 ///   a dst of layout NZ,
 ///            which then takes whole rows
-///   indexes  Vec RowMajor tile of int32 or uint32 that counts as unsigned; of Row one valid row or
-///            column
+///   indexes  Vec tile of int32 or uint32 that counts as unsigned, RowMajor or one column; of Row
+///            one valid row or column
 ///   kAtomic  Add: int8 (A2/A3), int16 (A2/A3), int32, half, bfloat16, float, A5 also uint32; Max
 ///            and Min on A5: int32, uint32, float
 ///   kOob     see ScatterOOB. Memory outside of the allocation of dst is a fault
