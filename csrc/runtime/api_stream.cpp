@@ -5,6 +5,7 @@
 #include "runtime/device.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/global_memory.hpp"
+#include "runtime/peers.hpp"
 #include "runtime/process.hpp"
 #include "runtime/waiting.hpp"
 
@@ -43,6 +44,7 @@ npuError_t LaunchKernel(const char* function, const npuLaunchConfig* config) {
       task.argument = config->owner;
     });
     release.Dismiss();
+    if (Peers::Get().Any()) config->stream->HandOver();
     if (!GetEnvironment().launch_blocking) return NPU_SUCCESS;
     return WaitOn(function, config->stream, sequence);
   });
@@ -164,6 +166,7 @@ npuError_t npuLaunchHostFunction(npuStream_t stream, void (*function)(void* argu
       task.function = function;
       task.argument = argument;
     });
+    if (Peers::Get().Any()) stream->HandOver();
     return NPU_SUCCESS;
   });
 }

@@ -31,15 +31,19 @@ class DeviceMemory {
   npuError_t Allocate(int device, size_t bytes, void** pointer);
   npuError_t Free(void* pointer);
   void Info(int device, size_t* free_bytes, size_t* total_bytes);
+  /// Memory of somebody else, which Find then knows.
+  npuError_t Adopt(const char* function, void* begin, size_t bytes);
+  npuError_t Disown(const char* function, void* begin);
   /// The block that address lies in, or the gap between blocks.
   GlobalMemory Find(const void* address);
 
  private:
   struct Block {
-    int device;
+    int device;  // kAdopted: memory of somebody else
     size_t bytes;
     bool mapped;  // by mmap
   };
+  static constexpr int kAdopted = -1;
 
   std::mutex mutex_;
   std::map<void*, Block, std::less<>> blocks_;  // by address

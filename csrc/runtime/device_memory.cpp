@@ -81,7 +81,9 @@ npuError_t DeviceMemory::Free(void* pointer) {
   if (pointer == nullptr) return NPU_SUCCESS;
   std::unique_lock<std::mutex> lock(mutex_);
   const auto found = blocks_.find(pointer);
-  if (found == blocks_.end()) return Invalid("npuFree", "a pointer from npuMalloc", pointer);
+  if (found == blocks_.end() || found->second.device == kAdopted) {
+    return Invalid("npuFree", "a pointer from npuMalloc", pointer);
+  }
   const Block block = found->second;
   blocks_.erase(found);
   used_[static_cast<size_t>(block.device)] -= block.bytes;
@@ -91,6 +93,30 @@ npuError_t DeviceMemory::Free(void* pointer) {
   } else {
     std::free(pointer);
   }
+  return NPU_SUCCESS;
+}
+
+npuError_t DeviceMemory::Adopt(const char* function, void* begin, size_t bytes) {
+  if (begin == nullptr || bytes == 0) return Invalid(function, "memory of at least a byte", "none");
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const char* end = static_cast<const char*>(begin) + bytes;
+  const auto next = blocks_.lower_bound(begin);
+  const bool hits_next = next != blocks_.end() && static_cast<const char*>(next->first) < end;
+  const bool hits_last =
+      next != blocks_.begin() &&
+      static_cast<const char*>(std::prev(next)->first) + std::prev(next)->second.bytes > begin;
+  if (hits_next || hits_last) return Invalid(function, "memory that is not known yet", begin);
+  blocks_.emplace(begin, Block{kAdopted, bytes, false});
+  return NPU_SUCCESS;
+}
+
+npuError_t DeviceMemory::Disown(const char* function, void* begin) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = blocks_.find(begin);
+  if (found == blocks_.end() || found->second.device != kAdopted) {
+    return Invalid(function, "a pointer from npuMemoryAdopt", begin);
+  }
+  blocks_.erase(found);
   return NPU_SUCCESS;
 }
 

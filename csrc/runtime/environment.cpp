@@ -70,6 +70,7 @@ Environment Read() {
   ReadSoc(environment);
   ReadCheck(environment);
   ReadInt(environment, "NPU_SPIN_TIMEOUT_MS", 1, kMaxSpinTimeoutMs, environment.spin_timeout_ms);
+  ReadInt(environment, "NPU_PEER_TIMEOUT_MS", 1, kMaxSpinTimeoutMs, environment.peer_timeout_ms);
   int blocking = 0;
   ReadInt(environment, "ASCEND_LAUNCH_BLOCKING", 0, 1, blocking);
   environment.launch_blocking = blocking != 0;

@@ -13,6 +13,7 @@ struct Environment {
   const Arch* arch = nullptr;    // NPU_SOC
   bool check_limits = true;      // NPU_CHECK is not off
   int spin_timeout_ms = 3000;    // NPU_SPIN_TIMEOUT_MS
+  int peer_timeout_ms = 60000;   // NPU_PEER_TIMEOUT_MS
   bool launch_blocking = false;  // ASCEND_LAUNCH_BLOCKING
   std::string error;             // sentence about the first variable that holds a wrong value
 };

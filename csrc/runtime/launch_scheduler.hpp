@@ -105,6 +105,8 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   /// already: the call comes from a destructor, which must not throw, and has to return at once.
   bool CheckStopped(CoreSlot& slot);
   void CheckSpin(CoreSlot& slot);
+  /// Gives processes that the core polls for time, and stops if one of them has ended.
+  void AwaitPeers(CoreSlot& slot);
   /// Leaves the fiber of slot for good; its stack is never run again.
   [[noreturn]] void Abandon(CoreSlot& slot);
   [[noreturn]] void AbandonTerminated();
@@ -151,6 +153,7 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   uint64_t progress_ = 0;
   uint64_t seen_progress_ = 0;
   uint64_t fruitless_polls_ = 0;
+  bool peer_is_lost_ = false;  // when last looked at
   std::chrono::steady_clock::time_point progress_time_;
 
   // Stacks and cores, kept from launch to launch.

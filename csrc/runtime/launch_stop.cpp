@@ -15,6 +15,7 @@
 #include "runtime/environment.hpp"
 #include "runtime/launch_aborted.hpp"
 #include "runtime/launch_scheduler.hpp"
+#include "runtime/peers.hpp"
 
 namespace npu::runtime {
 namespace {
@@ -22,6 +23,8 @@ namespace {
 constexpr uint32_t kMaxAborts = 1000;  // a kernel that swallows so many is left where it stands
 constexpr size_t kDescribedCores = 4;  // cores that a report names
 constexpr uint64_t kPollsPerOsYield = 64;
+constexpr uint64_t kPollsBeforeSleep = 16 * kPollsPerOsYield;
+constexpr std::chrono::microseconds kPeerPeriod{50};
 constexpr size_t kLongMessage = 600;
 
 std::terminate_handler outer_terminate_handler = nullptr;
@@ -97,9 +100,12 @@ void LaunchScheduler::CheckSpin(CoreSlot& slot) {
     seen_progress_ = progress_;
     progress_time_ = now;
     fruitless_polls_ = 0;
+    peer_is_lost_ = false;
     return;
   }
-  const int timeout = GetEnvironment().spin_timeout_ms;
+  const bool has_peers = Peers::Get().Any();
+  const int timeout =
+      has_peers ? GetEnvironment().peer_timeout_ms : GetEnvironment().spin_timeout_ms;
   if (now - progress_time_ < std::chrono::milliseconds(timeout)) {
     // What is polled may be in the hands of another thread, or of work that nobody runs yet.
     if (++fruitless_polls_ % kPollsPerOsYield != 0) return;
@@ -107,6 +113,7 @@ void LaunchScheduler::CheckSpin(CoreSlot& slot) {
     for (int device = 0; device < GetEnvironment().device_count; ++device) {
       for (npuStream_t stream : Registry::Get().BusyStreams(device)) stream->HandOver();
     }
+    if (has_peers) AwaitPeers(slot);
     return;
   }
   std::string message =
@@ -120,6 +127,18 @@ void LaunchScheduler::CheckSpin(CoreSlot& slot) {
   }
   if (!blocked_.empty()) message += "; " + DescribeWaits();
   Stop(NPU_ERROR_DEADLOCK, std::move(message));
+  CheckStopped(slot);
+}
+
+// Another process may need this processor to do what is polled for.
+void LaunchScheduler::AwaitPeers(CoreSlot& slot) {
+  if (fruitless_polls_ < kPollsBeforeSleep) return;
+  std::this_thread::sleep_for(kPeerPeriod);
+  std::string lost = Peers::Get().Lost();
+  // What a process wrote before it ended is there to be seen: the core looks once more.
+  if (!std::exchange(peer_is_lost_, !lost.empty()) || lost.empty()) return;
+  Stop(NPU_ERROR_DEADLOCK,
+       std::string(Where(slot.core).c_str()) + ": " + slot.polls + ": " + std::move(lost));
   CheckStopped(slot);
 }
 

@@ -83,6 +83,10 @@ NPU_API npuError_t npuDeviceSynchronize(void);
 NPU_API npuError_t npuMalloc(void** pointer, size_t bytes);
 /** Frees pointer (or NULL). The caller sees to it that no queued work uses it. */
 NPU_API npuError_t npuFree(void* pointer);
+/** Makes bytes from begin on, which somebody else has allocated, known to transfers as memory of
+ * npuMalloc is, until npuMemoryDisown. Windows that processes share are such. */
+NPU_API npuError_t npuMemoryAdopt(void* begin, size_t bytes);
+NPU_API npuError_t npuMemoryDisown(void* begin);
 /** Free and total bytes of the current device: the memory of the system on chip, bounded by that of
  * the host; what is allocated is not free. */
 NPU_API npuError_t npuMemGetInfo(size_t* free_bytes, size_t* total_bytes);
@@ -171,6 +175,20 @@ NPU_API npuError_t npuGetLaunchCount(const char* name, uint64_t* launches);
 /** Transfers of kernels between tiles and memory that neither npuMalloc nor the launch had made
  * known, since the process started: those were not checked. Launches count when they end. */
 NPU_API npuError_t npuGetUnknownTransferCount(uint64_t* transfers);
+
+/* --- other processes
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/** Asks owner about processes that kernels of this one wait for: NULL, or a sentence about one that
+ * has ended, valid until the next call in this thread. Called by threads that run kernels. */
+typedef const char* (*npuPeerWatch)(void* owner);
+
+/** From here on kernels may wait for those of other processes: what is launched runs at once in the
+ * background, since others may wait for it; a core that polls memory goes on for
+ * NPU_PEER_TIMEOUT_MS, unless a watch has something to tell, which ends the launch. */
+NPU_API npuError_t npuPeerWatchAdd(npuPeerWatch watch, void* owner);
+NPU_API npuError_t npuPeerWatchRemove(void* owner);
 
 /* --- interrupts and counting
  * ----------------------------------------------------------------------------------- */

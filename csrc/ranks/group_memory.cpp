@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ranks/group_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace npu::ranks {
+namespace {
+
+struct flock Span(uint32_t byte) {
+  struct flock span = {};
+  span.l_type = F_WRLCK;
+  span.l_whence = SEEK_SET;
+  span.l_start = byte;
+  span.l_len = 1;
+  return span;
+}
+
+std::string ErrorText() { return std::strerror(errno); }
+
+/// A descriptor of the memory at address; -1 and a sentence's end if there is none.
+int OpenDescriptor(const GroupAddress& address, std::string* error) {
+  const bool is_own = address.process == getpid();
+  const std::string path =
+      "/proc/" + std::to_string(address.process) + "/fd/" + std::to_string(address.descriptor);
+  // Closing any descriptor of a file gives up all locks of the process on it: there is only one.
+  const int descriptor =
+      is_own ? address.descriptor : open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  struct stat status = {};
+  if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_ino == address.inode) {
+    return descriptor;
+  }
+  *error = "expected the memory of a group in process " + std::to_string(address.process) +
+           ", got " + (descriptor < 0 ? ErrorText() : "another file");
+  if (descriptor >= 0 && !is_own) close(descriptor);
+  return -1;
+}
+
+}  // namespace
+
+std::string GroupAddress::ToText() const {
+  return std::to_string(process) + ":" + std::to_string(descriptor) + ":" + std::to_string(inode);
+}
+
+bool GroupAddress::Parse(const char* text, GroupAddress* address) {
+  int process = 0, descriptor = 0, length = 0;
+  unsigned long inode = 0;
+  if (std::sscanf(text, "%d:%d:%lu%n", &process, &descriptor, &inode, &length) != 3) return false;
+  if (process <= 0 || descriptor < 0 || text[length] != '\0') return false;
+  *address = {process, descriptor, inode};
+  return true;
+}
+
+int GroupMemory::Create() { return memfd_create("npu_ranks", MFD_CLOEXEC); }
+
+GroupAddress GroupMemory::AddressOf(int descriptor) {
+  struct stat status = {};
+  fstat(descriptor, &status);
+  return {getpid(), descriptor, status.st_ino};
+}
+
+std::unique_ptr<GroupMemory> GroupMemory::Open(const GroupAddress& address, size_t window_bytes,
+                                               std::string* error) {
+  const int descriptor = OpenDescriptor(address, error);
+  if (descriptor < 0) return nullptr;
+  const size_t bytes = kStateBytes + window_bytes;
+  struct stat status = {};
+  // Ranks make it equally long, so that the order does not matter.
+  bool good = fstat(descriptor, &status) == 0;
+  if (good && static_cast<size_t>(status.st_size) < bytes) {
+    good = ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
+  }
+  void* base = MAP_FAILED;
+  if (good) {
+    base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  }
+  if (base == MAP_FAILED) {
+    *error = "expected room for " + std::to_string(bytes) + " bytes, got " + ErrorText();
+    close(descriptor);
+    return nullptr;
+  }
+  return std::unique_ptr<GroupMemory>(
+      new GroupMemory(descriptor, static_cast<std::byte*>(base), bytes, address.inode));
+}
+
+GroupMemory::~GroupMemory() {
+  munmap(base_, bytes_);
+  close(descriptor_);
+}
+
+bool GroupMemory::Lock(uint32_t byte) const {
+  struct flock span = Span(byte);
+  return fcntl(descriptor_, F_SETLK, &span) == 0;
+}
+
+bool GroupMemory::IsLocked(uint32_t byte) const {
+  struct flock span = Span(byte);
+  return fcntl(descriptor_, F_GETLK, &span) != 0 || span.l_type != F_UNLCK;
+}
+
+}  // namespace npu::ranks

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// libhcomm.so: hccl/hccl.h, and functions of the vendor's libraries that programs declare
+// themselves.
+#include "hccl/hccl.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "npu/stream.hpp"
+#include "npu_runtime.h"
+#include "ranks/communicator.hpp"
+
+namespace {
+
+using npu::ranks::Communicator;
+using npu::ranks::Communicators;
+using npu::ranks::GroupAddress;
+using npu::ranks::GroupMemory;
+using npu::ranks::Membership;
+
+constexpr char kInfoWord[] = "npu_ranks";
+constexpr uint32_t kWindows = 2;                                  // of each rank: in and out
+constexpr unsigned kDefaultMiB = 200, kMaxMiB = 1u << 20;         // HCCL_BUFFSIZE
+constexpr unsigned kDefaultPatience = 120, kMaxPatience = 86400;  // seconds, HCCL_CONNECT_TIMEOUT
+
+HcclResult Fail(HcclResult code, const std::string& sentence) {
+  npuSetLastErrorMessage(sentence.c_str());
+  std::fprintf(stderr, "%s\n", sentence.c_str());
+  return code;
+}
+
+HcclResult Refuse(const char* function, const std::string& expected, const std::string& got,
+                  HcclResult code = HCCL_E_PARA) {
+  return Fail(code, std::string(function) + ": expected " + expected + ", got " + got);
+}
+
+/// text, the value of variable name, as a number from 1 to high; 0 and a sentence where it is
+/// another one.
+unsigned ReadNumber(const char* function, const char* name, const char* text, unsigned fallback,
+                    unsigned high) {
+  if (text == nullptr || *text == '\0') return fallback;
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(text, &end, 10);
+  if (*end == '\0' && number >= 1 && number <= high) return static_cast<unsigned>(number);
+  Refuse(function, std::string(name) + " from 1 to " + std::to_string(high), text);
+  return 0;
+}
+
+bool ParseInfo(const HcclRootInfo& info, Membership* membership) {
+  char address[64] = {};
+  unsigned mib = 0;
+  const std::string text(info.internal, strnlen(info.internal, sizeof(info.internal)));
+  const int found = std::sscanf(text.c_str(), "npu_ranks %63s %u", address, &mib);
+  membership->window_bytes = size_t{mib} << 20;
+  membership->windows = kWindows;
+  return found == 2 && mib >= 1 && mib <= kMaxMiB &&
+         GroupAddress::Parse(address, &membership->address);
+}
+
+/// Body with the communicator of handle.
+template <class Body>
+HcclResult With(const char* function, HcclComm handle, const Body& body) {
+  Communicator* communicator = Communicators::Get().Find(handle);
+  if (communicator != nullptr) return body(*communicator);
+  return Refuse(function, "a communicator from HcclCommInitRootInfo", "another pointer");
+}
+
+HcclResult RefuseNull(const char* function) {
+  return Refuse(function, "pointers for what it gives", "NULL", HCCL_E_PTR);
+}
+
+/// The host function of HcclBarrier. What it throws becomes the error of the stream.
+void Meet(void* communicator) {
+  const std::string sentence =
+      static_cast<Communicator*>(communicator)->group().Barrier("HcclBarrier");
+  if (!sentence.empty()) throw std::runtime_error(sentence);
+}
+
+}  // namespace
+
+extern "C" {
+
+HcclResult HcclGetRootInfo(HcclRootInfo* info) {
+  if (info == nullptr) return RefuseNull(__func__);
+  const unsigned mib =
+      ReadNumber(__func__, "HCCL_BUFFSIZE", std::getenv("HCCL_BUFFSIZE"), kDefaultMiB, kMaxMiB);
+  if (mib == 0) return HCCL_E_PARA;
+  const int descriptor = GroupMemory::Create();
+  if (descriptor < 0) {
+    return Refuse(__func__, "memory to share", std::strerror(errno), HCCL_E_MEMORY);
+  }
+  std::memset(info, 0, sizeof(*info));
+  std::snprintf(info->internal, sizeof(info->internal), "%s %s %u", kInfoWord,
+                GroupMemory::AddressOf(descriptor).ToText().c_str(), mib);
+  return HCCL_SUCCESS;
+}
+
+HcclResult HcclCommInitRootInfo(uint32_t ranks, const HcclRootInfo* info, uint32_t rank,
+                                HcclComm* comm) {
+  if (info == nullptr || comm == nullptr) return RefuseNull(__func__);
+  *comm = nullptr;
+  const unsigned patience =
+      ReadNumber(__func__, "HCCL_CONNECT_TIMEOUT", std::getenv("HCCL_CONNECT_TIMEOUT"),
+                 kDefaultPatience, kMaxPatience);
+  if (patience == 0) return HCCL_E_PARA;
+  Membership membership;
+  membership.size = ranks;
+  membership.rank = rank;
+  membership.patience = std::chrono::seconds(patience);
+  if (!ParseInfo(*info, &membership)) {
+    return Refuse(__func__, "what HcclGetRootInfo has made", "something else");
+  }
+  std::string error;
+  auto communicator = Communicator::Join(membership, &error);
+  if (communicator == nullptr) return Fail(HCCL_E_INTERNAL, error);
+  *comm = Communicators::Get().Add(std::move(communicator));
+  return HCCL_SUCCESS;
+}
+
+HcclResult HcclCommDestroy(HcclComm comm) {
+  return With(__func__, comm, [&](Communicator&) {
+    const npuError_t error = npuDeviceSynchronize();
+    const std::string sentence = error == NPU_SUCCESS ? "" : npuGetLastErrorMessage();
+    Communicators::Get().Remove(comm);
+    return error == NPU_SUCCESS ? HCCL_SUCCESS : Fail(HCCL_E_INTERNAL, sentence);
+  });
+}
+
+HcclResult HcclGetRankSize(HcclComm comm, uint32_t* ranks) {
+  return With(__func__, comm, [&](Communicator& communicator) {
+    if (ranks == nullptr) return RefuseNull("HcclGetRankSize");
+    *ranks = communicator.group().size();
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult HcclGetRankId(HcclComm comm, uint32_t* rank) {
+  return With(__func__, comm, [&](Communicator& communicator) {
+    if (rank == nullptr) return RefuseNull("HcclGetRankId");
+    *rank = communicator.group().rank();
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult HcclGetCommName(HcclComm comm, char* name) {
+  return With(__func__, comm, [&](Communicator& communicator) {
+    if (name == nullptr) return RefuseNull("HcclGetCommName");
+    std::snprintf(name, HCCL_COMM_NAME_MAX_LEN, "%s", communicator.name().c_str());
+    return HCCL_SUCCESS;
+  });
+}
+
+HcclResult HcclBarrier(HcclComm comm, void* stream) {
+  return With(__func__, comm, [&](Communicator& communicator) {
+    npuStream_t resolved = nullptr;
+    npuError_t error = npu::ResolveStream(stream, &resolved);
+    if (error == NPU_SUCCESS) error = npuLaunchHostFunction(resolved, Meet, &communicator);
+    return error == NPU_SUCCESS ? HCCL_SUCCESS : Fail(HCCL_E_PARA, npuGetLastErrorMessage());
+  });
+}
+
+const char* HcclGetErrorString(HcclResult code) {
+  constexpr const char* kNames[] = {
+      "no error",      "parameter error", "null pointer", "memory error",      "internal error",
+      "not supported", "not found",       "unavailable",  "system call error", "out of time"};
+  const auto index = static_cast<unsigned>(code);
+  return index < sizeof(kNames) / sizeof(kNames[0]) ? kNames[index] : "unknown error";
+}
+
+HcclResult HcomGetCommHandleByGroup(const char* group, HcclComm* comm) {
+  if (group == nullptr || comm == nullptr) return RefuseNull(__func__);
+  *comm = Communicators::Get().FindByName(group);
+  if (*comm != nullptr) return HCCL_SUCCESS;
+  return Refuse(__func__, "the name of a communicator", group, HCCL_E_NOT_FOUND);
+}
+
+/// 1: a mesh, where each rank reaches the windows of all others.
+HcclResult HcomGetL0TopoTypeEx(const char* group, uint32_t* topology, uint32_t) {
+  if (group == nullptr || topology == nullptr) return RefuseNull(__func__);
+  *topology = 1;
+  return HCCL_SUCCESS;
+}
+
+/// What kernels are told of the group. The tiling, which chooses an algorithm, is not looked at.
+HcclResult HcclAllocComResourceByTiling(HcclComm comm, void*, void*, void** context) {
+  return With(__func__, comm, [&](Communicator& communicator) {
+    if (context == nullptr) return RefuseNull("HcclAllocComResourceByTiling");
+    *context = communicator.Context();
+    return *context != nullptr ? HCCL_SUCCESS : Fail(HCCL_E_MEMORY, npuGetLastErrorMessage());
+  });
+}
+
+// Of the vendor's runtime.
+int32_t rtSetDevice(int32_t device) { return npuSetDevice(device); }
+int32_t rtStreamCreate(void** stream, int32_t) {
+  return npuStreamCreate(reinterpret_cast<npuStream_t*>(stream));
+}
+int32_t rtStreamDestroy(void* stream) { return npuStreamDestroy(static_cast<npuStream_t>(stream)); }
+
+}  // extern "C"

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ranks/rank_group.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <set>
+
+namespace npu::ranks {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr long kLookPeriodNs = 20'000'000;  // between two looks at whether the others live
+constexpr int kSpins = 200;                 // looks at a turn before the system is asked to wait
+
+void AwaitChange(std::atomic<uint32_t>& word, uint32_t old) {
+  const timespec period = {0, kLookPeriodNs};
+  syscall(SYS_futex, &word, FUTEX_WAIT, old, &period, nullptr, 0);
+}
+
+void WakeAll(std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+std::string Numbered(uint32_t rank, uint32_t size) {
+  return "rank " + std::to_string(rank) + " of " + std::to_string(size);
+}
+
+bool SameCall(const Call& a, const Call& b) {
+  return std::strncmp(a.name, b.name, sizeof(a.name)) == 0 && a.root == b.root &&
+         a.bytes == b.bytes;
+}
+
+std::string Describe(const Call& call) {
+  std::string text(call.name, strnlen(call.name, sizeof(call.name)));
+  if (call.bytes != 0) {
+    text += " of " + std::to_string(call.bytes) + " bytes from " + std::to_string(call.root);
+  }
+  return text;
+}
+
+/// Groups that this process has joined. It may be one rank of each: its locks are those of all of
+/// its descriptors.
+class OpenGroups {
+ public:
+  bool Add(uint64_t inode) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return inodes_.insert(inode).second;
+  }
+  void Remove(uint64_t inode) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    inodes_.erase(inode);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<uint64_t> inodes_;
+};
+
+OpenGroups& OwnGroups() {
+  static auto* const groups = new OpenGroups;  // outlives static destructors
+  return *groups;
+}
+
+std::string Check(const Membership& membership) {
+  if (membership.size == 0 || membership.size > kMaxRanks) {
+    return "expected 1 to " + std::to_string(kMaxRanks) + " ranks, got " +
+           std::to_string(membership.size);
+  }
+  if (membership.rank >= membership.size) {
+    return "expected a rank below " + std::to_string(membership.size) + ", got " +
+           std::to_string(membership.rank);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::unique_ptr<RankGroup> RankGroup::Join(const char* where, const Membership& membership,
+                                           std::string* error) {
+  *error = Check(membership);
+  const uint64_t inode = membership.address.inode;
+  if (error->empty() && !OwnGroups().Add(inode)) {
+    *error = "expected one rank of a group in a process, got another one";
+  } else if (error->empty()) {
+    const size_t windows = size_t{membership.size} * membership.windows * membership.window_bytes;
+    auto memory = GroupMemory::Open(membership.address, windows, error);
+    if (memory == nullptr) {
+      OwnGroups().Remove(inode);
+    } else {
+      std::unique_ptr<RankGroup> group(new RankGroup(membership, std::move(memory)));
+      *error = group->Enter();
+      if (error->empty()) return group;
+      group->process_ = 0;  // has nothing to leave
+    }
+  }
+  *error = std::string(where) + ": " + *error;
+  return nullptr;
+}
+
+std::string RankGroup::Enter() {
+  GroupState& state = memory_->state();
+  uint32_t size = 0;
+  if (!state.size.compare_exchange_strong(size, this->size()) && size != this->size()) {
+    return "expected a group of " + std::to_string(size) + " ranks (as the first rank says), got " +
+           std::to_string(this->size());
+  }
+  GroupState::Rank& own = state.ranks[rank()];
+  if (own.state.load() != kAbsent || !memory_->Lock(rank())) {
+    return "expected " + Numbered(rank(), this->size()) + " to join once, got it again";
+  }
+  own.process.store(process_);
+  own.turn.store(state.turn.load());
+  own.state.store(kJoined);
+  return "";
+}
+
+void RankGroup::Leave() {
+  // A forked child has the object, but is no rank.
+  if (process_ == getpid()) memory_->state().ranks[rank()].state.store(kLeft);
+}
+
+RankGroup::~RankGroup() {
+  Leave();
+  OwnGroups().Remove(memory_->inode());
+}
+
+std::byte* RankGroup::Window(uint32_t rank, uint32_t which) const {
+  return memory_->windows() + (size_t{rank} * membership_.windows + which) * window_bytes();
+}
+
+bool RankGroup::HasEnded(uint32_t rank) const {
+  const GroupState::Rank& other = memory_->state().ranks[rank];
+  return other.state.load() == kJoined && other.process.load() != process_ &&
+         !memory_->IsLocked(rank) && other.state.load() == kJoined;
+}
+
+std::string RankGroup::Missing(uint32_t turn, Clock::time_point since) const {
+  for (uint32_t rank = 0; rank < size(); ++rank) {
+    const GroupState::Rank& other = memory_->state().ranks[rank];
+    if (other.turn.load() == turn) continue;
+    const uint32_t state = other.state.load();
+    const bool has_ended = HasEnded(rank);
+    if (other.turn.load() == turn) continue;  // it came before it ended
+    const std::string expected = "expected " + Numbered(rank, size()) + " to come, got ";
+    if (has_ended) return expected + "its end";
+    if (state == kLeft) return expected + "its departure";
+    if (state == kAbsent && Clock::now() - since > membership_.patience) {
+      return expected + "none in " + std::to_string(membership_.patience.count()) + " s";
+    }
+  }
+  if (membership_.has_launcher && !memory_->IsLocked(kLauncherByte)) {
+    return "expected the launcher to live, got its end";
+  }
+  return "";
+}
+
+std::string RankGroup::AwaitTurn(uint32_t turn) {
+  std::atomic<uint32_t>& ended = memory_->state().turn;
+  for (int spin = 0; spin < kSpins; ++spin) {
+    if (ended.load(std::memory_order_acquire) == turn) return "";
+  }
+  const Clock::time_point since = Clock::now();
+  for (;;) {
+    AwaitChange(ended, turn - 1);
+    if (ended.load(std::memory_order_acquire) == turn) return "";
+    std::string missing = Missing(turn, since);
+    if (ended.load(std::memory_order_acquire) == turn) return "";
+    if (!missing.empty()) return missing;
+  }
+}
+
+std::string RankGroup::Mismatch() const {
+  const GroupState& state = memory_->state();
+  const uint32_t odd_one = state.odd_one.load();
+  if (odd_one == 0) return "";
+  return "expected all ranks to come to " + Describe(state.ranks[0].call) +
+         " (as rank 0 does), got " + Describe(state.ranks[odd_one - 1].call) + " on rank " +
+         std::to_string(odd_one - 1);
+}
+
+std::string RankGroup::Meet(const char* where, uint32_t root, uint64_t bytes) {
+  const auto sentence = [&] { return std::string(where) + ": " + broken_; };
+  if (process_ != getpid()) broken_ = "expected the process that joined, got one forked from it";
+  if (!broken_.empty()) return sentence();
+  GroupState& state = memory_->state();
+  GroupState::Rank& own = state.ranks[rank()];
+  const uint32_t turn = state.turn.load() + 1;
+  own.call = {};
+  std::strncpy(own.call.name, where, sizeof(own.call.name) - 1);
+  own.call.root = root;
+  own.call.bytes = bytes;
+  own.turn.store(turn);
+  if (state.arrived.fetch_add(1) + 1 == size()) {
+    uint32_t odd_one = 0;
+    for (uint32_t rank = 1; rank < size() && odd_one == 0; ++rank) {
+      if (!SameCall(state.ranks[rank].call, state.ranks[0].call)) odd_one = rank + 1;
+    }
+    state.odd_one.store(odd_one);
+    state.arrived.store(0);
+    state.turn.store(turn, std::memory_order_release);
+    WakeAll(state.turn);
+  } else {
+    broken_ = AwaitTurn(turn);
+  }
+  if (broken_.empty()) broken_ = Mismatch();
+  return broken_.empty() ? "" : sentence();
+}
+
+std::string RankGroup::Barrier(const char* where) { return Meet(where, 0, 0); }
+
+std::string RankGroup::Broadcast(const char* where, void* data, size_t bytes, uint32_t root) {
+  if (root >= size()) {
+    return std::string(where) + ": expected a root below " + std::to_string(size()) + ", got " +
+           std::to_string(root);
+  }
+  char* const exchange = memory_->state().exchange;
+  auto* const own = static_cast<char*>(data);
+  for (size_t at = 0; at < bytes || at == 0; at += kExchangeBytes) {
+    const size_t count = std::min(bytes - at, kExchangeBytes);
+    if (rank() == root && count != 0) std::memcpy(exchange, own + at, count);
+    std::string error = Meet(where, root, bytes);
+    if (!error.empty()) return error;
+    if (rank() != root && count != 0) std::memcpy(own + at, exchange, count);
+    error = Meet(where, root, bytes);  // nobody reads any more
+    if (!error.empty()) return error;
+  }
+  return "";
+}
+
+std::string RankGroup::Lost() const {
+  uint32_t left = 0;
+  for (uint32_t rank = 0; rank < size(); ++rank) {
+    if (rank == this->rank()) continue;
+    if (HasEnded(rank)) return "expected " + Numbered(rank, size()) + " to live, got its end";
+    left += memory_->state().ranks[rank].state.load() == kLeft;
+  }
+  if (left == 0 || left + 1 < size()) return "";
+  return "expected another rank of the " + std::to_string(size()) + " to be there, got none";
+}
+
+}  // namespace npu::ranks
