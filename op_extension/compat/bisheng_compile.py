@@ -145,7 +145,9 @@ class KernelSource:
         passes = launch_functions.passes(kernels, defined, str(self._path))
 
         def one(core: str) -> Path:
-            text = f'{self._rewritten}\n#line 1 "<launch functions>"\n{launch_functions.exports(passes, core)}'
+            begin = "" if self._rewritten != self._text else f'#line 1 "{self._path}"\n'
+            end = f'\n#line 1 "<launch functions>"\n{launch_functions.exports(passes, core)}'
+            text = begin + self._rewritten + end
             return self._apart(self._compile(core, text, *_HIDDEN))
 
         cores = [core for core in self._options.cores if any(core in found for found in passes.values())]

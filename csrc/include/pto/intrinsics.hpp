@@ -85,6 +85,13 @@ inline void set_vector_mask(uint64_t high, uint64_t low) {
   core.vector_mask[0] = low;
   core.vector_mask[1] = high;
 }
+namespace pto {
+/// All elements of a repeat, whatever their type.
+template <class T>
+inline void SetFullVecMaskByDType() {
+  set_vector_mask(~uint64_t{0}, ~uint64_t{0});
+}
+}  // namespace pto
 
 /// Quantization of the next TPUSH, as SET_QUANT_SCALAR and SET_QUANT_VECTOR set it: the word, and
 /// where in FB the words of the columns start, in 128 bytes, from bit 8 on.

@@ -4,6 +4,9 @@
 
 #include "pto/pto-inst.hpp"
 
+/// The cores that a kernel is for: read by what makes its launch function.
+#define KERNEL_TASK_TYPE_DEFAULT(type) static_assert(true, #type)
+
 namespace AscendC {
 
 inline int64_t GetBlockIdx() { return get_block_idx(); }
