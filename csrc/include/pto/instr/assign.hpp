@@ -237,7 +237,7 @@ inline uint64_t GetScaleAddr(const T* address) {
 }
 
 /// Gives dst, a tile of scales, the address that belongs to src, a Left or Right tile.
-/// Source: PTO ISA, TGET_SCALE_ADDR.
+/// On A5 alone. Source: PTO ISA, TGET_SCALE_ADDR.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TGET_SCALE_ADDR(Dst& dst, Src& src, Events&... events) {
   (events.Wait(), ...);

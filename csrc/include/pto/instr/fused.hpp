@@ -176,7 +176,8 @@ template <class Dst, class Src0, class Src1, class Src2, class... Events>
   return {};
 }
 
-/// dst[i, j] = src0[i, j] - src1[i, j] + src2[i, j], as TADDC. Source: PTO ISA, TSUBC.
+/// dst[i, j] = src0[i, j] - src1[i, j] + src2[i, j], as TADDC. No chip has it.
+/// Source: PTO ISA, TSUBC.
 template <class Dst, class Src0, class Src1, class Src2, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSUBC(Dst& dst, Src0& src0, Src1& src1, Src2& src2,
                                                 Events&... events) {
@@ -187,7 +188,8 @@ template <class Dst, class Src0, class Src1, class Src2, class... Events>
   return {};
 }
 
-/// dst[i, j] = src0[i, j] + scalar + src1[i, j], as TADDC. Source: PTO ISA, TADDSC.
+/// dst[i, j] = src0[i, j] + scalar + src1[i, j], as TADDC. No chip has it.
+/// Source: PTO ISA, TADDSC.
 template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TADDSC(Dst& dst, Src0& src0, typename Dst::DType scalar,
                                                  Src1& src1, Events&... events) {
@@ -200,7 +202,8 @@ template <class Dst, class Src0, class Src1, class... Events>
   return {};
 }
 
-/// dst[i, j] = src0[i, j] - scalar + src1[i, j], as TADDC. Source: PTO ISA, TSUBSC.
+/// dst[i, j] = src0[i, j] - scalar + src1[i, j], as TADDC. No chip has it.
+/// Source: PTO ISA, TSUBSC.
 template <class Dst, class Src0, class Src1, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSUBSC(Dst& dst, Src0& src0, typename Dst::DType scalar,
                                                  Src1& src1, Events&... events) {

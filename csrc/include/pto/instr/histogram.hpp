@@ -81,7 +81,7 @@ template <class Dst, class Src, class Idx>
 ///   idx  Vec tile of uint8. For uint16 a ColMajor column: the upper byte of row i at idx[i, 0];
 ///   for
 ///        uint32 row j: byte 3 - j, for all rows. Not read for the highest byte
-/// A5. Pipe V. Source: PTO ISA, THISTOGRAM.
+/// On A5 alone. Pipe V. Source: PTO ISA, THISTOGRAM.
 template <HistByte kByte, class Dst, class Src, class Idx, class... Events>
 [[gnu::always_inline]] inline RecordEvent THISTOGRAM(Dst& dst, Src& src, Idx& idx,
                                                      Events&... events) {

@@ -126,7 +126,7 @@ template <class Dst, class Src>
 /// of dst1: the same from half of their valid columns, rounded down. Not in place.
 ///   dst1, dst0, src1, src0  Vec RowMajor tiles of one dtype of 8, 16 or 32 bits and one valid
 ///   shape
-/// A5. Pipe V. Source: PTO ISA, TINTERLEAVE.
+/// On A5 alone. Pipe V. Source: PTO ISA, TINTERLEAVE.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TINTERLEAVE(Dst& dst1, Dst& dst0, Src& src1, Src& src0,
                                                       Events&... events) {
@@ -139,7 +139,7 @@ template <class Dst, class Src, class... Events>
 /// Each row of src0, then src1, taken apart: even elements to dst0, odd ones to dst1. Of an odd
 /// number of columns the last ones stay. Not in place.
 ///   dst1, dst0, src1, src0  as in TINTERLEAVE
-/// A5. Pipe V. Source: PTO ISA, TDEINTERLEAVE.
+/// On A5 alone. Pipe V. Source: PTO ISA, TDEINTERLEAVE.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TDEINTERLEAVE(Dst& dst1, Dst& dst0, Src& src1, Src& src0,
                                                         Events&... events) {

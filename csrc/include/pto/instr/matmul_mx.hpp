@@ -125,14 +125,14 @@ inline constexpr bool kIsLeft = TileT::Loc == TileType::Left;
 
 }  // namespace detail
 
-/// c = a * b with scales, on A5: the sum over k of a[m, k] * 2^a_scale[m, k / 32] * b[k, n] *
+/// c = a * b with scales: the sum over k of a[m, k] * 2^a_scale[m, k / 32] * b[k, n] *
 /// 2^b_scale[k / 32, n], k ascending, with one rounding per step as in TMATMUL.
 ///   a, b     Left and Right tiles of float8_e4m3 and float8_e5m2, or of float4_e2m1x2 and
 ///            float4_e1m2x2, which may differ; Cols of a are a multiple of 64
 ///   a_scale, b_scale  ScaleLeft and ScaleRight tiles of float8_e8m0, at 1/16 of the addresses of a
 ///            and b
 ///   c        Acc tile of float
-/// Pipe M. Source: PTO ISA, TMATMUL_MX.
+/// On A5 alone. Pipe M. Source: PTO ISA, TMATMUL_MX.
 template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class LeftScale,
           class Right, class RightScale, class... Events,
           std::enable_if_t<detail::kIsLeft<Left> && all_events_v<Events...>, int> = 0>
@@ -174,7 +174,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
   return {};
 }
 
-/// TMATMUL_MX for m = 1. Source: PTO ISA, TGEMV_MX.
+/// TMATMUL_MX for m = 1. On A5 alone. Source: PTO ISA, TGEMV_MX.
 template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class LeftScale,
           class Right, class RightScale, class... Events,
           std::enable_if_t<detail::kIsLeft<Left> && all_events_v<Events...>, int> = 0>

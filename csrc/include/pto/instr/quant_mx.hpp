@@ -257,7 +257,7 @@ constexpr void CheckMxTypes() {
 ///   exp      Vec tile of 8-bit elements: a row for each of src, or all groups in one row
 ///   max, scaling  Vec tiles of the element size of src, all groups packed. Of 16 bits scaling is
 ///            bfloat16, and so is max, but for half with NV
-/// A5. Pipe V. Source: PTO ISA, TQUANT.
+/// On A5 alone. Pipe V. Source: PTO ISA, TQUANT.
 template <auto kType, class Dst, class Src, class Exp, class Max, class Scaling,
           auto kScale = QuantScaleAlg::OCP, class... Events>
 [[gnu::always_inline]] inline RecordEvent TQUANT(Dst& dst, Src& src, Exp* exp, Max* max,
