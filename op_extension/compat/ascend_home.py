@@ -8,16 +8,21 @@ import platform
 from pathlib import Path
 
 from op_extension.compat import isolated
-from op_extension.compat.shipped import cmake_folder, include_folders, library_folder
+from op_extension.compat.shipped import cmake_folder, include_folders, library_folder, rank_library_folder
 
 # Their functions are those of libnpu_runtime.so, or none.
 _LIBRARIES = (
     *("ascendcl", "acl_op_compiler", "ascendalog", "ascend_dump", "ascend_hal", "c_sec", "dcmi", "error_manager"),
-    *("ge_common_base", "graph", "graph_base", "hccl", "hccl_fwk", "hcomm", "mmpa", "msprofiler", "nnopbase"),
+    *("ge_common_base", "graph", "graph_base", "hccl_fwk", "mmpa", "msprofiler", "nnopbase"),
     *("opapi", "platform", "profapi", "pto", "register", "runtime", "runtime_camodel", "tiling_api", "unified_dlog"),
 )
+# Those of programs with one process per rank.
+_RANK_LIBRARIES = {"hccl": "hcomm", "hcomm": "hcomm", "mpi": "mpi"}
 _CMAKE_FOLDERS = ("tools", "compiler")
-_PROGRAMS = {"bisheng": "bisheng", "npu-smi": "npu_smi", "npu_smi": "npu_smi"}
+_PROGRAMS = {
+    **{"bisheng": "bisheng", "npu-smi": "npu_smi", "npu_smi": "npu_smi"},
+    **dict.fromkeys(("mpirun", "mpiexec"), "mpirun"),
+}
 
 
 def make(home: Path) -> None:
@@ -28,6 +33,8 @@ def make(home: Path) -> None:
         _link(home / name, home / ("include" if name == "pkg_inc" else ""))
     for library in _LIBRARIES:
         _link(home / "lib64" / f"lib{library}.so", library_folder() / "libnpu_runtime.so")
+    for library, shipped in _RANK_LIBRARIES.items():
+        _link(home / "lib64" / f"lib{library}.so", rank_library_folder() / f"lib{shipped}.so")
     _link(home / "lib64" / "libtorch_npu.so", library_folder() / "libnpu_backend.so")
     for name in ("lib", "devlib"):
         _link(home / name, home / "lib64")

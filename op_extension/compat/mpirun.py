@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 MAX_RANKS = 64
 _LAUNCHER_BYTE = MAX_RANKS  # that this process keeps locked; kLauncherByte of csrc/ranks/group_memory.hpp
@@ -23,6 +24,7 @@ _GRACE = 2.0  # seconds between the request to end and the end
 _PERIOD = 0.02  # seconds between two looks at the ranks
 _LAST_WORDS = 0.3  # seconds in which ranks that lost another one say so
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl
+_LIBRARY = str(Path(__file__).resolve().parents[1] / "lib" / "libmpi.so")  # that programs find this launcher by
 _USAGE = "usage: mpirun -n RANKS PROGRAM [ARGUMENT...]"
 # Options of other launchers that place ranks on machines and processors, of which there is one machine here.
 _WITHOUT_VALUE = {"--allow-run-as-root", "--oversubscribe", "-l", "--tag-output"}
@@ -95,7 +97,7 @@ def _start(command: Command, address: str) -> list[subprocess.Popen[bytes]]:
     ranks: list[subprocess.Popen[bytes]] = []
     devices = os.environ.get("NPU_DEVICE_COUNT") or str(max(2, command.ranks))
     for rank in range(command.ranks):
-        environment = {**os.environ, "NPU_DEVICE_COUNT": devices, **command.environment}
+        environment = {"MPI_LIB_PATH": _LIBRARY, **os.environ, "NPU_DEVICE_COUNT": devices, **command.environment}
         environment |= {"NPU_RANKS": address, "NPU_RANK": f"{rank}/{command.ranks}"}
         try:
             process = subprocess.Popen(

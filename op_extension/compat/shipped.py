@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["ROOT", "cmake_folder", "include_folders", "library_folder"]
+__all__ = ["ROOT", "cmake_folder", "include_folders", "library_folder", "rank_library_folder"]
 
 # The folder of both packages.
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,3 +31,8 @@ def cmake_folder() -> Path:
 def library_folder() -> Path:
     """Folder of the libraries of the device."""
     return ROOT / "npu_backend" / "lib"
+
+
+def rank_library_folder() -> Path:
+    """Folder of ``libmpi.so`` and ``libhcomm.so``."""
+    return ROOT / "op_extension" / "lib"

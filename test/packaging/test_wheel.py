@@ -24,6 +24,8 @@ LIBRARIES = {
     "npu_backend/lib/libnpu_runtime.so",
     "npu_backend/lib/libnpu_backend.so",
     "op_extension/lib/libop_extension.so",
+    "op_extension/lib/libhcomm.so",
+    "op_extension/lib/libmpi.so",
     f"op_extension/_runtime{sysconfig.get_config_var('EXT_SUFFIX')}",
 }
 
