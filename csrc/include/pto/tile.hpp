@@ -36,17 +36,29 @@ constexpr npu::Space SpaceOf(TileType type) {
 
 namespace detail {
 
-/// One valid dimension of a tile: a constant, or a number in the object when kValid is DYNAMIC.
-template <int kValid, int kTag>
-struct ValidDim {
+/// Rows and columns of a tile's valid region: constants, or numbers in the object when kValid is
+/// DYNAMIC, which kernels also set by these names.
+template <int kValid>
+struct ValidRows {
   static constexpr int Get() { return kValid; }
   void Set(int) {}
 };
-template <int kTag>
-struct ValidDim<DYNAMIC, kTag> {
-  int value = 0;
-  int Get() const { return value; }
-  void Set(int new_value) { value = new_value; }
+template <>
+struct ValidRows<DYNAMIC> {
+  int RowMaskInternal = 0;
+  int Get() const { return RowMaskInternal; }
+  void Set(int rows) { RowMaskInternal = rows; }
+};
+template <int kValid>
+struct ValidCols {
+  static constexpr int Get() { return kValid; }
+  void Set(int) {}
+};
+template <>
+struct ValidCols<DYNAMIC> {
+  int ColMaskInternal = 0;
+  int Get() const { return ColMaskInternal; }
+  void Set(int cols) { ColMaskInternal = cols; }
 };
 
 NPU_ONE_BODY(NPU_RAISES void RaiseTf32(const char* op)) {
@@ -80,7 +92,7 @@ template <TileType Loc_, class T, int Rows_, int Cols_, BLayout BFractal_ = BLay
           int RowValid_ = Rows_, int ColValid_ = Cols_, SLayout SFractal_ = SLayout::NoneBox,
           int SFractalSize_ = 512, PadValue PadVal_ = PadValue::Null,
           CompactMode Compact_ = CompactMode::Null>
-class Tile {
+class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColValid_> {
  public:
   using DType = T;
   using TileDType = T*;
@@ -137,10 +149,10 @@ class Tile {
     SetValidShape(valid, valid);
   }
 
-  constexpr int GetValidRow() const { return valid_row_.Get(); }
-  constexpr int GetValidCol() const { return valid_col_.Get(); }
-  void SetValidRow(int valid_row) { valid_row_.Set(valid_row); }
-  void SetValidCol(int valid_col) { valid_col_.Set(valid_col); }
+  constexpr int GetValidRow() const { return detail::ValidRows<RowValid_>::Get(); }
+  constexpr int GetValidCol() const { return detail::ValidCols<ColValid_>::Get(); }
+  void SetValidRow(int valid_row) { detail::ValidRows<RowValid_>::Set(valid_row); }
+  void SetValidCol(int valid_col) { detail::ValidCols<ColValid_>::Set(valid_col); }
   void SetValidShape(int valid_row, int valid_col) {
     SetValidRow(valid_row);
     SetValidCol(valid_col);
@@ -186,8 +198,6 @@ class Tile {
   }
 
   T* data_ = nullptr;
-  [[no_unique_address]] detail::ValidDim<RowValid_, 0> valid_row_;
-  [[no_unique_address]] detail::ValidDim<ColValid_, 1> valid_col_;
   bool is_k_aligned_ = false;
 };
 
