@@ -10,11 +10,9 @@
 #include "aten/ascend_dtypes.h"
 #include "aten/shadow.h"
 #include "aten/sparse.h"
-#include "device/allocator.h"
 #include "device/device.h"
 #include "device/fallback_log.h"
 #include "device/generator.h"
-#include "device/stream.h"
 
 namespace npu_backend {
 namespace {
@@ -145,10 +143,14 @@ void CpuCall::CheckHostTensors() const {
   }
 }
 
-void CpuCall::Enter(c10::IValue* arguments, size_t count) {
-  for (size_t i = 0; i < count; ++i) EnterValue(arguments[i], plan_.is_mutable[i]);
+void CpuCall::EndEntering() {
   if (!device_.has_index()) device_.set_index(CurrentDevice());
   if (!host_arguments_.empty()) CheckHostTensors();
+}
+
+void CpuCall::Enter(c10::IValue* arguments, size_t count) {
+  for (size_t i = 0; i < count; ++i) EnterValue(arguments[i], plan_.is_mutable[i]);
+  EndEntering();
   if (!plan_.generators.empty()) EnterGenerators(arguments);
 }
 
@@ -247,13 +249,7 @@ void CallOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, c10::Dis
   LogFallback(plan.name);
   CpuCall call(plan);
   call.Enter(arguments, plan.arguments);
-  Drain(call.Device());
-  {
-    const HostAllocationsOn allocations(call.Device());
-    const c10::impl::ExcludeDispatchKeyGuard below_autograd_and_autocast(
-        c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset);
-    op.redispatchBoxed(c10::DispatchKeySet(key), stack);
-  }
+  call.Run([&] { op.redispatchBoxed(c10::DispatchKeySet(key), stack); });
   call.Leave(stack->data() + stack->size() - plan.returns, plan.returns);
 }
 

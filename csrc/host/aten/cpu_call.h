@@ -7,6 +7,8 @@
 #include <c10/util/SmallVector.h>
 
 #include "aten/plan.h"
+#include "device/allocator.h"
+#include "device/stream.h"
 #include "device/twin.h"
 
 namespace npu_backend {
@@ -24,7 +26,21 @@ class CpuCall {
 
   void Enter(c10::IValue* arguments, size_t count);
   void Leave(c10::IValue* results, size_t count);
-  c10::DeviceIndex Device() const { return device_.index(); }
+
+  /// The same one by one: arguments, then EndEntering, later the results.
+  at::Tensor EnterTensor(const at::Tensor& tensor, bool is_mutable);
+  void EndEntering();
+  at::Tensor LeaveTensor(at::Tensor tensor);
+
+  /// Runs call, which makes the call of the CPU kernel, once the arguments have entered.
+  template <class Call>
+  auto Run(Call&& call) {
+    Drain(device_.index());
+    const HostAllocationsOn allocations(device_.index());
+    const c10::impl::ExcludeDispatchKeyGuard below_autograd_and_autocast(
+        c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset);
+    return call();
+  }
 
  private:
   struct Argument {
@@ -49,14 +65,12 @@ class CpuCall {
   };
 
   void EnterValue(c10::IValue& value, bool is_mutable);
-  at::Tensor EnterTensor(const at::Tensor& tensor, bool is_mutable);
   at::Tensor EnterStrided(const at::Tensor& tensor, bool is_mutable);
   at::Tensor EnterSparse(const at::Tensor& tensor, bool is_mutable);
   void EnterGenerators(c10::IValue* arguments);
   void UseDevice(c10::Device device);
   void CheckHostTensors() const;
   void LeaveValue(c10::IValue& value);
-  at::Tensor LeaveTensor(at::Tensor tensor);
   at::Tensor FindOriginal(const at::Tensor& shadow) const;
   bool IsHostArgument(const at::Tensor& tensor) const;
   StoragePtr StorageOver(c10::StorageImpl* twin);

@@ -3,6 +3,7 @@
 #include <torch/library.h>
 
 #include "aten/cpu_call.h"
+#include "aten/direct.h"
 #include "aten/unsigned.h"
 #include "device/registration.h"
 
@@ -48,7 +49,9 @@ void DefineStructured(torch::Library& aten) {
   for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
     const auto op = c10::Dispatcher::singleton().findOp(name);
     if (name.getNamespace() != "aten" || !op || !op->hasSchema()) continue;
-    if (IsModular(name)) {
+    if (auto direct = DirectFor(name)) {
+      aten.impl(c10::toString(name).c_str(), std::move(*direct));
+    } else if (IsModular(name)) {
       aten.impl(c10::toString(name).c_str(), torch::CppFunction::makeFromBoxedFunction<&Modular>());
     } else if (op->hasKernelForDispatchKey(DispatchKey::CPU) &&
                op->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutogradNonFunctional)) {
