@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from op_extension.compat import isolated
-from op_extension.compat.shipped import cmake_folder, include_folders, library_folder, rank_library_folder
+from op_extension.compat import environment, isolated
+from op_extension.compat.shipped import ROOT, cmake_folder, include_folders, library_folder, rank_library_folder
+from op_extension.jit import cache
 
 # Their functions are those of libnpu_runtime.so, or none.
 _LIBRARIES = (
@@ -25,8 +31,42 @@ _PROGRAMS = {
 }
 
 
-def make(home: Path) -> None:
-    """Makes the folders in home, which must not exist."""
+@dataclass(frozen=True)
+class Folders:
+    """What ASCEND_HOME_PATH and PTO_LIB_PATH name in a run."""
+
+    home: Path
+    pto: Path
+
+
+def make(given_pto: str) -> Folders:
+    """The folders of this installation; builds keep their paths, so they are the same in each run.
+
+    Args:
+        given_pto: PTO_LIB_PATH of the caller. What lies there stays there, but for headers.
+    """
+    of_a_run = Path(given_pto).parent
+    if given_pto and (of_a_run / "home" / "bash_env.sh").is_file():  # a run within a run
+        return Folders(of_a_run / "home", of_a_run / "pto")
+    sources = (Path(__file__).with_name(f"{name}.py") for name in ("ascend_home", "environment", "isolated", "shipped"))
+    facts = [sys.executable, str(ROOT), _torch_folder(), given_pto, *(path.read_text("utf-8") for path in sources)]
+    root = cache.folder() / "ascend" / cache.digest(*facts)[:16]
+    made = Folders(root / "home", root / "pto")
+    if root.is_dir():
+        return made
+    root.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(dir=root.parent))
+    _make_home(work / "home")
+    _make_pto(work / "pto", given_pto)
+    environment.write_scripts(work / "home", made.home, made.pto)
+    try:
+        work.rename(root)
+    except OSError:  # another run was faster
+        shutil.rmtree(work)
+    return made
+
+
+def _make_home(home: Path) -> None:
     (home / "lib64").mkdir(parents=True)
     _link(home / "include", include_folders()[1])
     for name in ("pkg_inc", "latest", "ascend-toolkit", f"{platform.machine()}-linux"):
@@ -35,7 +75,7 @@ def make(home: Path) -> None:
         _link(home / "lib64" / f"lib{library}.so", library_folder() / "libnpu_runtime.so")
     for library, shipped in _RANK_LIBRARIES.items():
         _link(home / "lib64" / f"lib{library}.so", rank_library_folder() / f"lib{shipped}.so")
-    _link(home / "lib64" / "libtorch_npu.so", library_folder() / "libnpu_backend.so")
+    (home / "lib64" / "libtorch_npu.so").write_text(_torch_npu_script(), encoding="utf-8")
     for name in ("lib", "devlib"):
         _link(home / name, home / "lib64")
     for name in _CMAKE_FOLDERS:
@@ -47,7 +87,21 @@ def make(home: Path) -> None:
         write_program(home / "bin" / program, isolated.script(f"op_extension.compat.{module}"))
 
 
-def make_pto(folder: Path, given: str) -> None:
+def _torch_folder() -> str:
+    spec = importlib.util.find_spec("torch")
+    folders = spec.submodule_search_locations if spec is not None else None
+    if not folders:
+        raise OSError("op_extension: expected torch in this environment, got none")
+    return str(folders[0])
+
+
+def _torch_npu_script() -> str:
+    """For the linker: the device and, as torch_npu's own library brings them, the libraries of torch."""
+    torch = " ".join(f'"{_torch_folder()}/lib/lib{name}.so"' for name in ("c10", "torch_cpu", "torch_python"))
+    return f'INPUT("{library_folder()}/libnpu_backend.so" AS_NEEDED({torch}))\n'
+
+
+def _make_pto(folder: Path, given: str) -> None:
     """A folder for PTO_LIB_PATH: our headers, and beside them what a folder that was given before has."""
     folder.mkdir(parents=True)
     _link(folder / "include", include_folders()[0])

@@ -60,12 +60,12 @@ def searched(home: Path) -> dict[str, list[str]]:
 
 def variables(overlay: Overlay, given: Mapping[str, str]) -> dict[str, str]:
     """The environment of a command, from the one that is given."""
-    home = overlay.ascend_home
+    home = overlay.folders.home
     first = searched(home)
     first["PATH"] = [str(overlay.folder / "bin"), *first["PATH"], str(Path(sys.executable).parent)]
     first["PYTHONPATH"] = [str(Path(__file__).resolve().parent / "startup")]
     changed = {name: _joined(entries, given.get(name, "")) for name, entries in first.items()}
-    changed |= folders(home, overlay.pto)
+    changed |= folders(home, overlay.folders.pto)
     changed |= {"NPU_OVERLAY": str(overlay.folder), "VIRTUAL_ENV": str(overlay.folder)}
     script = str(home / "bash_env.sh")
     if given.get("BASH_ENV") not in (None, "", script):
@@ -81,20 +81,21 @@ def variables(overlay: Overlay, given: Mapping[str, str]) -> dict[str, str]:
 
 def exports(overlay: Overlay) -> str:
     """Lines that give a shell the variables of :func:`variables`."""
-    changed = variables(overlay, os.environ)
-    lines = [f"export {name}={shlex.quote(value)}" for name, value in changed.items() if os.environ.get(name) != value]
+    given = dict(os.environ)
+    changed = variables(overlay, given)
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in changed.items() if given.get(name) != value]
     return "\n".join(lines)
 
 
-def write_scripts(home: Path, pto: Path) -> None:
-    """``set_env.sh`` and its like in home, and what bash reads before a script."""
+def write_scripts(folder: Path, home: Path, pto: Path) -> None:
+    """``set_env.sh`` and its like in folder, which becomes home, and what bash reads before a script."""
     lines = [f"export {name}={shlex.quote(value)}" for name, value in folders(home, pto).items()]
     for name, entries in searched(home).items():
         lines += [f"_op_extension_add {name} {shlex.quote(entry)}" for entry in reversed(entries)]
     text = "\n".join([_ADD.rstrip(), *lines, "unset -f _op_extension_add", ""])
-    for path in (home / "set_env.sh", home / "bin" / "setenv.bash"):
+    for path in (folder / "set_env.sh", folder / "bin" / "setenv.bash"):
         path.write_text(text, encoding="utf-8")
-    (home / "bash_env.sh").write_text(_BASH_ENV.format(home=shlex.quote(str(home))), encoding="utf-8")
+    (folder / "bash_env.sh").write_text(_BASH_ENV.format(home=shlex.quote(str(home))), encoding="utf-8")
 
 
 def _joined(entries: list[str], given: str) -> str:

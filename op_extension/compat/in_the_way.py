@@ -36,10 +36,9 @@ def torch_npu_sentence(folder: Path) -> str:
 
 def original_toolkit() -> str:
     """Where an installed toolkit of Ascend lies; empty when none is found."""
-    for name in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"):
-        folder = Path(os.environ.get(name) or "/none")
-        if folder.is_dir() and not _is_ours(folder):
-            return f"{name}={folder}"
+    named = Path(os.environ.get("ASCEND_HOME_PATH") or _TOOLKIT)
+    if named.is_dir() and not _is_ours(named):
+        return str(named)
     if _TOOLKIT.is_dir():
         return str(_TOOLKIT)
     compiler = shutil.which("bisheng")
@@ -47,7 +46,7 @@ def original_toolkit() -> str:
 
 
 def _is_ours(home: Path) -> bool:
-    return (home.absolute().parent / "run.json").is_file()
+    return (home / "bash_env.sh").is_file()
 
 
 def other_packages() -> list[Path]:

@@ -36,6 +36,7 @@ class Overlay:
     """Where what is in the folder."""
 
     folder: Path
+    folders: ascend_home.Folders
 
     @property
     def python(self) -> Path:
@@ -47,16 +48,6 @@ class Overlay:
         """Where it installs to."""
         version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
         return self.folder / "lib" / version / "site-packages"
-
-    @property
-    def ascend_home(self) -> Path:
-        """The folder for ASCEND_HOME_PATH."""
-        return self.folder / "ascend"
-
-    @property
-    def pto(self) -> Path:
-        """The folder for PTO_LIB_PATH."""
-        return self.folder / "pto"
 
     def installed(self) -> list[str]:
         """Names and versions of what a command has installed."""
@@ -70,7 +61,7 @@ def make(folder: Path) -> Overlay:
     Raises:
         ValueError: the folder holds something else, or an overlay of another environment.
     """
-    overlay = Overlay(folder.absolute())
+    overlay = Overlay(folder.absolute(), ascend_home.make(os.environ.get("PTO_LIB_PATH", "")))
     record = overlay.folder / "run.json"
     facts = _facts(overlay)
     if record.is_file():
@@ -84,9 +75,6 @@ def make(folder: Path) -> Overlay:
     venv.EnvBuilder(symlinks=True).create(overlay.folder)
     _programs(overlay)
     _stand_in_metadata(overlay)
-    ascend_home.make(overlay.ascend_home)
-    ascend_home.make_pto(overlay.pto, os.environ.get("PTO_LIB_PATH", ""))
-    environment.write_scripts(overlay.ascend_home, overlay.pto)
     constraint = f"torch=={importlib.metadata.version('torch').split('+')[0]}\n"
     (overlay.folder / "constraints.txt").write_text(constraint, encoding="utf-8")
     record.write_text(json.dumps(facts, indent=1), encoding="utf-8")
@@ -103,7 +91,7 @@ def _facts(overlay: Overlay) -> dict[str, object]:
         "overlay_site": str(overlay.site_packages),
         "overlay_python": str(overlay.python),
         "torch": importlib.metadata.version("torch").split("+")[0],
-        "folders": environment.folders(overlay.ascend_home, overlay.pto),
+        "folders": environment.folders(overlay.folders.home, overlay.folders.pto),
     }
 
 

@@ -51,6 +51,7 @@ def arrange_path(run: dict[str, Any]) -> None:
 
 def repair_variables(run: dict[str, Any]) -> None:
     """Replaces folders that do not exist: a program's instructions name those of an installed toolkit."""
+    given = dict(os.environ)
     for name, folder in run["folders"].items():
-        if not Path(os.environ.get(name) or "/none").is_dir():
+        if not Path(given.get(name) or "/none").is_dir():
             os.environ[name] = folder
