@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -191,17 +192,23 @@ class KernelSource:
         call([_program("ld"), "-r", *map(str, objects), "-o", str(target)])
 
     def _write_rules(self) -> None:
-        """The make rules of all passes, with the source in place of what was made of it."""
+        """The make rule of all passes, with the source in place of what was made of it."""
         if not self._options.rules:
             return
-        rules = []
+        targets, files = "", dict[str, None]()
         for core in self._options.cores:
-            file = self._work / f"{core}.d"
-            if file.is_file():
-                text = file.read_text(encoding="utf-8", errors="surrogateescape")
-                rules.append(text.replace(_escaped(self._work / core / self._path.name), _escaped(self._path)))
+            made = self._work / f"{core}.d"
+            if made.is_file():
+                text = made.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
+                targets, _, named = text.partition("\n")[0].partition(": ")
+                changed, source = _escaped(self._work / core / self._path.name), _escaped(self._path)
+                words = re.findall(r"(?:\\.|\S)+", named)
+                files |= dict.fromkeys(source if word == changed else word for word in words)
+        # One rule: CMake reads the last one of a target. -MP: a header that is gone is no error.
+        rules = [f"{targets}: {' '.join(files)}"]
+        rules += [f"{file}:" for file in list(files)[1:] if "-MP" in self._options.rules]
         target = Path(self._options.rules_file or self._target.with_suffix(".d"))
-        target.write_text("".join(rules), encoding="utf-8", errors="surrogateescape")
+        target.write_text("\n".join([*rules, ""]), encoding="utf-8", errors="surrogateescape")
 
 
 def _escaped(path: Path) -> str:

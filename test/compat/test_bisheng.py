@@ -141,12 +141,10 @@ class LibraryTest(unittest.TestCase):
             torch.npu.synchronize()
 
     def test_the_rule_names_the_source_and_its_headers(self):
-        text = (self.folder / "kernels.so.d").read_text().replace("\\\n", " ")
-        rules = [line.split() for line in text.splitlines() if line.split()]
-        self.assertEqual({rule[0] for rule in rules}, {f"{self.folder}/kernels.so.o:"})
-        for rule in rules:
-            self.assertEqual(rule[1], f"{self.folder}/kernels.cpp")
-            self.assertIn(f"{self.folder}/counts.hpp", rule)
+        (rule,) = (self.folder / "kernels.so.d").read_text().splitlines()
+        target, source, *headers = rule.split()
+        self.assertEqual((target, source), (f"{self.folder}/kernels.so.o:", f"{self.folder}/kernels.cpp"))
+        self.assertEqual(headers.count(f"{self.folder}/counts.hpp"), 1)
 
 
 class CommandTest(unittest.TestCase):
