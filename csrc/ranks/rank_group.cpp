@@ -142,6 +142,7 @@ bool RankGroup::HasEnded(uint32_t rank) const {
 }
 
 std::string RankGroup::Missing(uint32_t turn, Clock::time_point since) const {
+  std::string result;
   for (uint32_t rank = 0; rank < size(); ++rank) {
     const GroupState::Rank& other = memory_->state().ranks[rank];
     if (other.turn.load() == turn) continue;
@@ -149,16 +150,17 @@ std::string RankGroup::Missing(uint32_t turn, Clock::time_point since) const {
     const bool has_ended = HasEnded(rank);
     if (other.turn.load() == turn) continue;  // it came before it ended
     const std::string expected = "expected " + Numbered(rank, size()) + " to come, got ";
+    // One that ended so is why others have left.
     if (has_ended) return expected + "its end";
-    if (state == kLeft) return expected + "its departure";
+    if (state == kLeft) result = expected + "its departure";
     if (state == kAbsent && Clock::now() - since > membership_.patience) {
-      return expected + "none in " + std::to_string(membership_.patience.count()) + " s";
+      result = expected + "none in " + std::to_string(membership_.patience.count()) + " s";
     }
   }
-  if (membership_.has_launcher && !memory_->IsLocked(kLauncherByte)) {
-    return "expected the launcher to live, got its end";
+  if (!result.empty() || !membership_.has_launcher || memory_->IsLocked(kLauncherByte)) {
+    return result;
   }
-  return "";
+  return "expected the launcher to live, got its end";
 }
 
 std::string RankGroup::AwaitTurn(uint32_t turn) {

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launcher of ranks: which programs it starts, how they find each other, and how they end."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+from pathlib import Path
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from op_extension.compat import mpirun
+
+#: A program that uses MPI as programs for the chip do: by name, with MPICH's numbers.
+PRELUDE = """
+    import ctypes, os, sys, time
+    mpi = ctypes.CDLL(os.environ["MPI_LIB_PATH"])
+    WORLD, BYTE = 0x44000000, 0x4C000101
+    assert mpi.MPI_Init(None, None) == 0
+    rank, size = ctypes.c_int(), ctypes.c_int()
+    assert mpi.MPI_Comm_rank(WORLD, ctypes.byref(rank)) == 0
+    assert mpi.MPI_Comm_size(WORLD, ctypes.byref(size)) == 0
+    rank, size = rank.value, size.value
+    def say(text):
+        os.write(1, f"{rank}: {text}\\n".encode())
+"""
+
+
+class MpirunTest(unittest.TestCase):
+    def run_ranks(self, ranks: int, program: str, *options: str, **keywords):
+        """A program on so many ranks; returns what the launcher returned, with the sorted lines of output."""
+        text = textwrap.dedent(PRELUDE) + textwrap.dedent(program)
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder, "program.py")
+            script.write_text(text, encoding="utf-8")
+            command = [sys.executable, mpirun.__file__, "-n", str(ranks), *options, sys.executable, str(script)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, **keywords)
+        return done.returncode, sorted(done.stdout.splitlines()), done.stderr
+
+    def test_ranks_find_each_other(self):
+        program = """
+            data = (ctypes.c_char * 3)(*([b"a", b"b", b"c"] if rank == 1 else [b"x"] * 3))
+            assert mpi.MPI_Bcast(data, 3, BYTE, 1, WORLD) == 0
+            assert mpi.MPI_Barrier(WORLD) == 0
+            say(f"{size} {data.raw.decode()} {os.environ['NPU_DEVICE_COUNT']} {os.environ['OWN']}")
+            assert mpi.MPI_Finalize() == 0
+        """
+        environment = {name: value for name, value in os.environ.items() if name != "NPU_DEVICE_COUNT"}
+        code, lines, errors = self.run_ranks(3, program, "-x", "OWN=5", env=environment)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(lines, [f"{rank}: 3 abc 3 5" for rank in range(3)])
+
+    def test_a_rank_that_is_killed_ends_the_others(self):
+        program = """
+            mpi.MPI_Barrier(WORLD)
+            if rank == 1:
+                os.kill(os.getpid(), 9)
+            say(mpi.MPI_Barrier(WORLD))
+            time.sleep(60)
+        """
+        start = time.monotonic()
+        code, lines, errors = self.run_ranks(3, program)
+        self.assertEqual(code, 128 + signal.SIGKILL)
+        self.assertIn("mpirun: expected rank 1 of 3 to end well, got SIGKILL\n", errors)
+        self.assertIn("rank 0: MPI_Barrier: expected rank 1 of 3 to come, got its end\n", errors)
+        self.assertEqual(lines, ["0: 15", "2: 15"])
+        self.assertLess(time.monotonic() - start, 50)
+
+    def test_returns_the_exit_code_of_a_rank_that_failed(self):
+        code, _, errors = self.run_ranks(2, "sys.exit(7 * rank)")
+        self.assertEqual(code, 7)
+        self.assertIn("mpirun: expected rank 1 of 2 to end well, got exit code 7\n", errors)
+
+    def test_abort_ends_all(self):
+        code, _, errors = self.run_ranks(2, "mpi.MPI_Abort(WORLD, 3) if rank == 0 else time.sleep(60)")
+        self.assertEqual(code, 3)
+        self.assertIn("rank 0: MPI_Abort: 3\n", errors)
+
+    def test_ranks_end_with_the_launcher(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = textwrap.dedent(PRELUDE) + "open(sys.argv[1] + str(rank), 'w').write(str(os.getpid()))\n"
+            command = [sys.executable, mpirun.__file__, "-n", "2", sys.executable, "-c", program + "time.sleep(60)"]
+            launcher = subprocess.Popen([*command, f"{folder}/"])
+            try:
+                deadline = time.monotonic() + 30
+                while len(os.listdir(folder)) < 2 and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                time.sleep(0.2)
+                processes = [int(path.read_text()) for path in Path(folder).iterdir()]
+            finally:
+                launcher.kill()
+                launcher.wait()
+            self.assertEqual(len(processes), 2)
+            while any(is_alive(process) for process in processes) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            self.assertFalse(any(is_alive(process) for process in processes))
+
+    def test_an_interrupt_ends_the_ranks(self):
+        command = [sys.executable, mpirun.__file__, "-n", "2", "sleep", "60"]
+        launcher = subprocess.Popen(command)
+        time.sleep(1)
+        launcher.send_signal(signal.SIGINT)
+        self.assertEqual(launcher.wait(timeout=30), 128 + signal.SIGINT)
+
+    def test_names_what_it_refuses(self):
+        for arguments, sentence in (
+            (["-n", "0", "true"], "mpirun: expected 1 to 64 ranks, got 0"),
+            (["-n", "x", "true"], "mpirun: expected 1 to 64 ranks, got x"),
+            (["-np"], "mpirun: expected a value behind -np, got none"),
+            (["-n", "2"], "mpirun: expected a program, got none"),
+            (["--hostfile", "x", "true"], "mpirun: expected an option that it knows, got --hostfile"),
+        ):
+            with self.subTest(arguments=arguments), self.assertRaisesRegex(mpirun.UsageError, sentence):
+                mpirun.parse(arguments)
+        done = subprocess.run([sys.executable, mpirun.__file__, "/none"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, "mpirun: expected a program, got /none: No such file or directory\n")
+
+    def test_takes_options_of_other_launchers(self):
+        command = mpirun.parse(
+            ["--allow-run-as-root", "-np", "4", "--bind-to", "none", "-genv", "A", "1", "run.sh", "-n", "3"]
+        )
+        self.assertEqual(command, mpirun.Command(4, ["run.sh", "-n", "3"], {"A": "1"}))
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process runs; one that nobody has waited for yet does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+if __name__ == "__main__":
+    unittest.main()
