@@ -8,6 +8,7 @@ called ``op_extension`` of its own, with operators of the same names as ours.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import torch
@@ -29,3 +30,7 @@ def __getattr__(name: str) -> None:
         f"torch_npu.{name}: expected a name that op_extension's stand-in for torch_npu has ({', '.join(__all__)}), "
         f"got {name}"
     )
+
+
+if os.environ.get("TORCH_TRANSFER_TO_NPU") == "1":
+    importlib.import_module(".contrib.transfer_to_npu", __name__)

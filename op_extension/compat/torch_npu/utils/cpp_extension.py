@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,8 @@ from .. import folders
 __all__ = ["NpuExtension"]
 
 _TORCH_LIBRARIES = ("c10", "torch", "torch_cpu", "torch_python")
+# Of Extension's further arguments the first ones, in their order.
+_PLACES = ("include_dirs", "define_macros", "undef_macros", "library_dirs", "libraries", "runtime_library_dirs")
 _OWN_LIBRARIES = ("npu_backend", "npu_runtime")
 
 
@@ -27,8 +28,9 @@ def NpuExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -
         args: further arguments of ``Extension``, in its order.
         kwargs: the same by name. Folders and libraries that are named here come first.
     """
-    names = list(inspect.signature(Extension.__init__).parameters)[3:]
-    options = {**dict(zip(names, args, strict=False)), **kwargs}
+    if len(args) > len(_PLACES):
+        raise TypeError(f"NpuExtension: expected at most {len(_PLACES) + 2} arguments by place, got {len(args) + 2}")
+    options = {**dict(zip(_PLACES, args, strict=False)), **kwargs}
     _append(options, "include_dirs", [*folders.include_folders(), *cpp_extension.include_paths()])
     _append(options, "library_dirs", [*cpp_extension.library_paths(), folders.library_folder()])
     _append(options, "libraries", [*_TORCH_LIBRARIES, *_OWN_LIBRARIES])
