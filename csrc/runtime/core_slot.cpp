@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <new>
 #include <utility>
@@ -17,19 +18,18 @@ namespace {
 
 constexpr size_t kSpaceAlignment = 4096;  // a tile at address 0 starts on a page
 
-bool Has(CoreType type, Space space) {
-  return (type == CoreType::kVector) == (space == Space::kUb);
-}
-
 }  // namespace
 
-CoreSlot::CoreSlot(CoreType type, const Arch& arch) {
+CoreSlot::CoreSlot(CoreType type, const Arch& arch, bool is_whole) {
+  const auto has = [=](int space) {
+    return is_whole || (type == CoreType::kVector) == (static_cast<Space>(space) == Space::kUb);
+  };
   core.type = type;
   core.arch = &arch;
   size_t offsets[kOnChipSpaces];
   for (int space = 0; space < kOnChipSpaces; ++space) {
     offsets[space] = mapping_bytes;
-    if (!Has(type, static_cast<Space>(space))) continue;
+    if (!has(space)) continue;
     // Room for any chip: each space has its own memory on those too that lack it.
     const size_t bytes = LargestCapacity(static_cast<Space>(space));
     mapping_bytes += (bytes + kSpaceAlignment - 1) & ~(kSpaceAlignment - 1);
@@ -40,9 +40,22 @@ CoreSlot::CoreSlot(CoreType type, const Arch& arch) {
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) throw std::bad_alloc();
   for (int space = 0; space < kOnChipSpaces; ++space) {
-    if (!Has(type, static_cast<Space>(space))) continue;
+    if (!has(space)) continue;
     core.scratchpad[space] = static_cast<std::byte*>(mapping) + offsets[space];
   }
+}
+
+void ClearState(Core& core) {
+  std::memset(core.flags, 0, sizeof(core.flags));
+  std::memset(core.next_event_id, 0, sizeof(core.next_event_id));
+  core.has_state = false;
+  core.instruction = 0;
+  core.mask_counts = false;
+  core.vector_mask[0] = core.vector_mask[1] = ~uint64_t{0};
+  core.control = core.flag_base = core.quant_word = core.quant_table = 0;
+  core.tf32 = Tf32::kOff;
+  core.img2col[0] = core.img2col[1] = Img2colRegisters();
+  std::fill_n(core.auto_blocks, kOnChipSpaces, nullptr);
 }
 
 CoreSlot::~CoreSlot() { munmap(mapping, mapping_bytes); }

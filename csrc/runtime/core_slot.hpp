@@ -15,7 +15,8 @@ enum class Wait : uint8_t { kNothing, kFlag, kSyncAll, kPoll };
 
 /// A core with its scratchpads, bound to one task (core of a block) after the other.
 struct CoreSlot {
-  CoreSlot(CoreType type, const Arch& arch);
+  /// With the memory of cores of type, or of all of a block.
+  CoreSlot(CoreType type, const Arch& arch, bool is_whole = false);
   ~CoreSlot();
   CoreSlot(const CoreSlot&) = delete;
   CoreSlot& operator=(const CoreSlot&) = delete;
@@ -36,6 +37,9 @@ struct CoreSlot {
   void* mapping = nullptr;
   size_t mapping_bytes = 0;
 };
+
+/// Flags, counters and registers as a kernel finds them.
+void ClearState(Core& core);
 
 inline CoreSlot& SlotOf(Core& core) { return reinterpret_cast<CoreSlot&>(core); }
 

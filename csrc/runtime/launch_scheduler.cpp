@@ -2,7 +2,6 @@
 #include "runtime/launch_scheduler.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "npu/error.hpp"
@@ -240,15 +239,7 @@ void LaunchScheduler::RunPasses(CoreSlot& slot) {
 
 void LaunchScheduler::ClearState(CoreSlot& slot) {
   Core& core = slot.core;
-  std::memset(core.flags, 0, sizeof(core.flags));
-  std::memset(core.next_event_id, 0, sizeof(core.next_event_id));
-  core.has_state = false;
-  core.instruction = 0;
-  core.mask_counts = false;
-  core.vector_mask[0] = core.vector_mask[1] = ~uint64_t{0};
-  core.control = core.flag_base = core.quant_word = core.quant_table = 0;
-  core.tf32 = Tf32::kOff;
-  core.img2col[0] = core.img2col[1] = Img2colRegisters();
+  runtime::ClearState(core);
   slot.polled_at = 0;
   if (slot.core_id != CoreSlot::kNoCoreId) [[unlikely]] {
     core_ids_[static_cast<int>(core.type)][slot.core_id] = false;

@@ -275,7 +275,7 @@ std::string LaunchScheduler::DescribeSignal() const {
 }
 
 void LaunchScheduler::OnTerminate() {
-  if (current_core != nullptr && current_core->scheduler != nullptr) {
+  if (current_core != nullptr && dynamic_cast<LaunchScheduler*>(current_core->scheduler)) {
     static_cast<LaunchScheduler*>(current_core->scheduler)->AbandonTerminated();
   }
   if (outer_terminate_handler != nullptr) outer_terminate_handler();

@@ -10,6 +10,7 @@
 namespace npu {
 
 class InstructionObserver;
+struct AutoBlock;
 struct Core;
 
 /// Bytes of global memory from begin up to end: memory that the runtime or the launch knows, or a
@@ -91,9 +92,10 @@ struct Core {
   bool mask_counts = false;                                // it is a number of elements
   uint64_t flag_base = 0;                                  // of set_ffts_base_addr
   uint64_t quant_word = 0;                                 // of SET_QUANT_SCALAR
-  uint64_t quant_table = 0;          // of SET_QUANT_VECTOR: bytes from the start of FB
-  Img2colRegisters img2col[2] = {};  // of A and B
-  uint64_t unknown_transfers = 0;    // whose global memory nobody knows
+  uint64_t quant_table = 0;                    // of SET_QUANT_VECTOR: bytes from the start of FB
+  Img2colRegisters img2col[2] = {};            // of A and B
+  uint64_t unknown_transfers = 0;              // whose global memory nobody knows
+  AutoBlock* auto_blocks[kOnChipSpaces] = {};  // of tiles of auto mode
 };
 
 /// Tiles of a space that the running core has not, but another core of its block, get their plain
@@ -107,5 +109,15 @@ inline bool IsPlace(const void* data) { return reinterpret_cast<uintptr_t>(data)
 /// instruction reads it: the initial-exec model spares a call.
 extern
     __attribute__((visibility("default"), tls_model("initial-exec"))) __thread Core* current_core;
+
+/// The core of this thread that host code's call of instruction op runs on, the current one from
+/// here on. A fault unless EnableHostCores() (npu/host_core.hpp) was called.
+__attribute__((visibility("default"))) Core& CoreOfHostCode(const char* op);
+
+/// Whether core has the memory of all cores of a block, as that of host code has.
+inline bool IsWhole(const Core& core) {
+  return core.scratchpad[static_cast<int>(Space::kUb)] != nullptr &&
+         core.scratchpad[static_cast<int>(Space::kL1)] != nullptr;
+}
 
 }  // namespace npu

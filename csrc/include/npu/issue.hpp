@@ -9,12 +9,10 @@
 
 namespace npu {
 
-/// The core that runs the calling kernel; a fault outside of one.
+/// The core that runs the calling kernel; outside of one a fault, or the core of host code.
 inline Core& RunningCore(const char* op) {
   Core* core = current_core;
-  if (__builtin_expect(core == nullptr, 0)) {
-    RaiseFault(op, "a call from a kernel that was launched", "a call from host code");
-  }
+  if (__builtin_expect(core == nullptr, 0)) return CoreOfHostCode(op);
   return *core;
 }
 

@@ -63,3 +63,7 @@
 #include "pto/tile.hpp"
 #include "pto/traits.hpp"
 #include "pto/types.hpp"
+
+#ifdef __CPU_SIM
+#include "pto/cpu/cpu_sim.hpp"
+#endif

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "npu/issue.hpp"
+#include "pto/auto_storage.hpp"
 #include "pto/types.hpp"
 
 namespace pto {
@@ -35,6 +36,25 @@ constexpr npu::Space SpaceOf(TileType type) {
 }
 
 namespace detail {
+
+/// Elements that share a byte. They count as one wherever memory is concerned: lines of a tile have
+/// half as many.
+template <class T>
+inline constexpr int kPacked = 1;
+template <>
+inline constexpr int kPacked<float4_e2m1x2_t> = 2;
+template <>
+inline constexpr int kPacked<float4_e1m2x2_t> = 2;
+
+inline const char* KindName(TileType type) {
+  constexpr const char* kNames[] = {"Vec",  "Mat",     "Left",      "Right",      "Acc",
+                                    "Bias", "Scaling", "ScaleLeft", "ScaleRight", "Ctrl"};
+  return kNames[static_cast<int>(type)];
+}
+
+/// Address of the element in row and col; see layout.hpp.
+template <class TileT>
+typename TileT::DType* ElementOf(const TileT& tile, size_t row, size_t col);
 
 /// Rows and columns of a tile's valid region: constants, or numbers in the object when kValid is
 /// DYNAMIC, which kernels also set by these names.
@@ -81,6 +101,11 @@ constexpr int InnerExtent(SLayout inner, int fractal_bytes, size_t element_bytes
 }
 
 }  // namespace detail
+
+// Tiles with and without storage of their own are two types, so that both can live in one library.
+#ifdef __PTO_AUTO__
+inline namespace auto_mode {
+#endif
 
 /// A two-dimensional block of on-chip memory: a typed address and a valid region. Copies name the
 /// same memory.
@@ -158,9 +183,23 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
     SetValidCol(valid_col);
   }
 
-  /// Address that TASSIGN gave. Const access yields a writable address too: a tile is a handle.
-  TileDType& data() { return data_; }
-  const TileDType& data() const { return data_; }
+  /// Address that TASSIGN gave, in auto mode that of the tile's own storage. Const access yields a
+  /// writable address too: a tile is a handle.
+  TileDType& data() {
+    TakeStorage();
+    return data_;
+  }
+  const TileDType& data() const {
+    TakeStorage();
+    return data_;
+  }
+
+  /// Makes this tile lie where other does, at address, which lies in it.
+  template <class Other>
+  void View(const Other& other, T* address) {
+    storage_ = other.storage_;
+    data_ = address;
+  }
 
   /// Whether loads keep k of float operands at whole boxes, as kernels for A2/A3 say. Nothing
   /// depends on it here: products take k from the valid region.
@@ -181,25 +220,50 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
   /// scalar pipe.
   T GetValue(uint32_t offset) const {
     CheckElement("GetValue", offset);
-    return data_[offset];
+    return data()[offset];
   }
   void SetValue(uint32_t offset, T value) {
     CheckElement("SetValue", offset);
-    data_[offset] = value;
+    data()[offset] = value;
   }
 
+#ifdef __CPU_SIM
+  /// The same by row and column, for programs for simulators.
+  T GetElement(size_t row, size_t col) const { return *detail::ElementOf(*this, row, col); }
+  void SetElement(size_t row, size_t col, const T& value) {
+    *detail::ElementOf(*this, row, col) = value;
+  }
+#endif
+
  private:
+  template <TileType kOtherLoc, class OtherT, int kR, int kC, BLayout kB, int kVr, int kVc,
+            SLayout kS, int kFractal, PadValue kPad, CompactMode kCompact>
+  friend class Tile;
+
+  void TakeStorage() const {
+    if (!detail::kIsAuto || __builtin_expect(data_ != nullptr, 1)) return;
+    constexpr npu::Space kSpace = SpaceOf(Loc);
+    constexpr uint64_t kMost = npu::LargestCapacity(kSpace);  // a compact tile may be larger
+    constexpr uint64_t kBytes = uint64_t{Rows} * Cols * sizeof(T) / detail::kPacked<T>;
+    data_ = reinterpret_cast<T*>(storage_.Get(kSpace, kBytes < kMost ? kBytes : kMost,
+                                              {detail::KindName(Loc), kTypeName<T>, Rows, Cols}));
+  }
   void CheckElement(const char* op, uint32_t offset) const {
     static_assert(Compact != CompactMode::Normal || Loc == TileType::Vec || Loc == TileType::Mat,
                   "GetValue, SetValue: expected a tile that is not compact");
-    const bool has_place = npu::IsPlace(data_);
+    const bool has_place = npu::IsPlace(data());
     if (__builtin_expect(has_place && offset < static_cast<uint32_t>(Numel), 1)) return;
     detail::RaiseElement(op, has_place, Numel, offset);
   }
 
-  T* data_ = nullptr;
+  mutable T* data_ = nullptr;
+  [[no_unique_address]] detail::TileStorage storage_;
   bool is_k_aligned_ = false;
 };
+
+#ifdef __PTO_AUTO__
+}  // namespace auto_mode
+#endif
 
 namespace detail {
 
@@ -215,7 +279,7 @@ struct IsTile<Tile<kLoc, T, kRows, kCols, kB, kVr, kVc, kS, kFractal, kPad, kCom
 // The operands of the cube core. Left tiles of A2/A3 are Zz, those of A5 Nz; instructions take
 // both. The elements of a compact tile lie as if its valid region, up to whole boxes, were its
 // extent: it may be larger than its space, and a new valid region moves its elements.
-#if defined(__NPU_ARCH__) && __NPU_ARCH__ != 2201
+#if defined(__CPU_SIM) || (defined(__NPU_ARCH__) && __NPU_ARCH__ != 2201)
 inline constexpr BLayout kLeftOrder = BLayout::ColMajor;
 #else
 inline constexpr BLayout kLeftOrder = BLayout::RowMajor;

@@ -11,15 +11,6 @@
 /// Tiles without their type: what checks, messages and copies look at is compiled once for all.
 namespace pto::detail {
 
-/// Elements that share a byte. They count as one wherever memory is concerned: lines of a tile have
-/// half as many.
-template <class T>
-inline constexpr int kPacked = 1;
-template <>
-inline constexpr int kPacked<float4_e2m1x2_t> = 2;
-template <>
-inline constexpr int kPacked<float4_e1m2x2_t> = 2;
-
 /// Order of a tile's elements.
 enum class TileOrder : uint8_t { kNd, kDn, kNz, kZn, kZz, kNn };
 
@@ -79,12 +70,6 @@ constexpr TileOrder TileOrderOf() {
   if (!TileT::isBoxedLayout) return TileT::isRowMajor ? TileOrder::kNd : TileOrder::kDn;
   if (TileT::isRowMajor) return TileT::isInnerRowMajor ? TileOrder::kZz : TileOrder::kZn;
   return TileT::isInnerRowMajor ? TileOrder::kNz : TileOrder::kNn;
-}
-
-inline const char* KindName(TileType type) {
-  constexpr const char* kNames[] = {"Vec",  "Mat",     "Left",      "Right",      "Acc",
-                                    "Bias", "Scaling", "ScaleLeft", "ScaleRight", "Ctrl"};
-  return kNames[static_cast<int>(type)];
 }
 
 /// True if the elements of a tile lie as if its valid region, up to whole boxes, were its extent:
@@ -191,6 +176,14 @@ struct TileFacts {
         std::clamp(rows ? valid_rows : valid_cols, 0, rows ? kind->rows : kind->cols));
   }
 };
+
+/// Where a tile of another core of the block lies, whose space begins at buffer: its address counts
+/// from there, unless this core has the space itself.
+template <class T>
+inline T* AddressIn(std::byte* buffer, T* address) {
+  if (npu::IsPlace(address)) return address;
+  return reinterpret_cast<T*>(buffer + reinterpret_cast<uintptr_t>(address));
+}
 
 /// The valid region of tile as an access, for observers. Of a boxed tile, whose region is scattered
 /// over its boxes, it is the whole range from the first to the last element.

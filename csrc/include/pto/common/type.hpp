@@ -3,3 +3,7 @@
 #pragma once
 
 #include "pto/types.hpp"
+
+#ifdef __CPU_SIM
+#include "pto/cpu/cpu_sim.hpp"
+#endif

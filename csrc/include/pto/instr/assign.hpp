@@ -159,6 +159,10 @@ inline void Subview(Dst& dst, const Src& src, int row, int col) {
       row + view.valid_rows <= whole.kind->rows && col + view.valid_cols <= whole.kind->cols;
   if (__builtin_expect(!inside && core.check_limits, 0)) RaiseSubview(view, whole, row, col);
   const auto* start = ElementOf(src, static_cast<size_t>(row), static_cast<size_t>(col));
+  if constexpr (kIsAuto) {
+    using Address = typename Dst::TileDType;
+    dst.View(src, reinterpret_cast<Address>(reinterpret_cast<uintptr_t>(start)));
+  }
   PlaceTile("TSUBVIEW", dst, TileFacts(dst), reinterpret_cast<uintptr_t>(start), ValidBytes(dst));
 }
 
@@ -172,12 +176,14 @@ inline void Subview(Dst& dst, const Src& src, int row, int col) {
 ///            gave, cast to an integer, is taken too. In a mixed kernel the tile may be one of a
 ///            space that only another core of the block has; what uses it there is a fault.
 ///            Or a global tensor; address points to its first element.
+/// In auto mode a tile keeps the storage of its own: TASSIGN to it does nothing.
 /// Source: PTO ISA, TASSIGN.
 template <class T, class Address>
 [[gnu::always_inline]] inline void TASSIGN(T& obj, Address address) {
   if constexpr (is_tile_data_v<T> || is_conv_tile_v<T>) {
     static_assert(std::is_integral_v<Address> || std::is_enum_v<Address>,
                   "TASSIGN: expected an integer as address of a tile");
+    if constexpr (detail::kIsAuto && is_tile_data_v<T>) return;
     detail::Assign(obj, static_cast<uint64_t>(address));
   } else {
     static_assert(is_global_data_v<T>, "TASSIGN: expected a tile or a global tensor");
@@ -197,7 +203,7 @@ template <std::size_t kAddress, class TileT>
   static_assert(kAddress + (detail::kMayShrink<TileT> ? 0 : detail::kTileBytes<TileT>) <=
                     npu::LargestCapacity(SpaceOf(TileT::Loc)),
                 "TASSIGN: expected the tile to end within its on-chip space");
-  detail::Assign(tile, kAddress);
+  if constexpr (!detail::kIsAuto || is_conv_tile_v<TileT>) detail::Assign(tile, kAddress);
 }
 
 /// Makes dst another view of the memory of src.
@@ -212,7 +218,12 @@ inline RecordEvent TRESHAPE(Dst& dst, Src& src, Events&... events) {
   static_assert(detail::HasBoxes<Dst>() == detail::HasBoxes<Src>(),
                 "TRESHAPE: expected tiles that both have inner boxes, or neither");
   (events.Wait(), ...);
-  dst.data() = reinterpret_cast<typename Dst::DType*>(src.data());
+  auto* data = reinterpret_cast<typename Dst::DType*>(src.data());
+  if constexpr (detail::kIsAuto && is_tile_data_v<Dst> && is_tile_data_v<Src>) {
+    dst.View(src, data);
+  } else {
+    dst.data() = data;
+  }
   return {};
 }
 

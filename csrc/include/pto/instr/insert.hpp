@@ -107,8 +107,7 @@ inline void InsertAccVec(const char* op, const void* call_site, Dst& dst, Src& s
       std::byte* buffer = core.scheduler->VectorBuffer(core, kFirst + i);
       if (buffer == nullptr) continue;  // the core has ended: nobody reads it
       Dst there = dst;
-      there.data() =
-          reinterpret_cast<typename Dst::DType*>(buffer + reinterpret_cast<uintptr_t>(dst.data()));
+      there.data() = AddressIn(buffer, dst.data());
       const int at = static_cast<int>(i);
       ConvertAcc(there, to, src, kSplitRows ? at * rows : 0, kSplitCols ? at * cols : 0, stage);
     }

@@ -10,6 +10,7 @@
 #include "pto/fixpipe.hpp"
 #include "pto/instr/move_acc_vec.hpp"
 #include "pto/instr/move_conv.hpp"
+#include "pto/instr/move_on_host.hpp"
 #include "pto/instr/move_vec_mat.hpp"
 #include "pto/traits.hpp"
 
@@ -205,11 +206,26 @@ inline void MoveAcc(const char* op, const void* call_site, Dst& dst, Src& src, i
   });
 }
 
+/// Whether a core has a path from the space of Src to that of Dst.
+template <class Dst, class Src>
+constexpr bool HasPath() {
+  if constexpr (is_conv_tile_v<Src>) {
+    return true;
+  } else {
+    constexpr TileType kDst = Dst::Loc, kSrc = Src::Loc;
+    if (kDst == TileType::Vec) return kSrc == TileType::Vec;
+    if (kDst == TileType::Mat) return kSrc == TileType::Acc;
+    return kSrc == TileType::Mat;
+  }
+}
+
 template <class Dst, class Src>
 [[gnu::noinline]] void Move(Dst& dst, Src& src) {
   const void* call_site = __builtin_return_address(0);
   constexpr bool kFromMat = Src::Loc == TileType::Mat;
-  if constexpr (is_conv_tile_v<Src>) {
+  if constexpr (kForHost && !HasPath<Dst, Src>()) {
+    MoveOnHost("TMOV", call_site, dst, src);
+  } else if constexpr (is_conv_tile_v<Src>) {
     MoveFilter("TMOV", call_site, dst, src, 0, 0);
   } else if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
     MoveVec("TMOV", call_site, dst, src, 0, 0, From::kStart);

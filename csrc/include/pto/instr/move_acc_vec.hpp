@@ -16,6 +16,7 @@ namespace detail {
 
 NPU_ONE_BODY(void CheckAccToVec(const char* op, const TileFacts& dst)) {
   const npu::Core& core = *npu::current_core;
+  if (npu::IsWhole(core)) return;
   if (core.arch->generation == npu::Generation::kA3) {
     npu::RaiseFault(op, "a chip that moves an Acc tile to a Vec tile (A5)", core.arch->soc);
   }
@@ -45,7 +46,6 @@ inline void CheckSplit(const char* op, const char* what, int src, int dst, bool 
 template <AccToVecMode kMode, class Dst, class Src, class Stage, class... Fp>
 inline void MoveAccToVec(const char* op, const void* call_site, Dst& dst, Src& src, int row,
                          int col, const Stage& stage, Fp&... fp) {
-  using To = typename Dst::DType;
   static_assert(Dst::Loc == TileType::Vec && Src::Loc == TileType::Acc,
                 "expected dst Vec and src Acc");
   static_assert(Order<Src>::kLinesAreRows, "expected an Acc tile of layout NZ");
@@ -72,7 +72,7 @@ inline void MoveAccToVec(const char* op, const void* call_site, Dst& dst, Src& s
       std::byte* buffer = core.scheduler->VectorBuffer(core, kFirst + i);
       if (buffer == nullptr) continue;  // the core has ended: nobody reads it
       Dst there = dst;
-      there.data() = reinterpret_cast<To*>(buffer + reinterpret_cast<uintptr_t>(dst.data()));
+      there.data() = AddressIn(buffer, dst.data());
       const Region region = {0, 0, static_cast<size_t>(rows), static_cast<size_t>(cols)};
       const int at = static_cast<int>(i);
       ConvertAcc(there, region, src, row + (kSplitRows ? at * rows : 0),

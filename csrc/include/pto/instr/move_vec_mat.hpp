@@ -13,6 +13,7 @@ namespace pto::detail {
 
 NPU_ONE_BODY(void CheckVecToMat(const char* op, const TileFacts& dst)) {
   const npu::Core& core = *npu::current_core;
+  if (npu::IsWhole(core)) return;
   if (core.arch->generation == npu::Generation::kA3 && core.check_limits) {
     npu::RaiseFault(op, "a chip that moves a Vec tile to a Mat tile (A5)", core.arch->soc);
   }
@@ -54,7 +55,7 @@ inline void MoveVecToMat(const char* op, const void* call_site, Dst& dst, int ro
     std::byte* buffer = core.scheduler->CubeBuffer(core);
     if (buffer == nullptr) return;  // the cube core has ended: nobody reads it
     Dst there = dst;
-    there.data() = reinterpret_cast<T*>(buffer + reinterpret_cast<uintptr_t>(dst.data()));
+    there.data() = AddressIn(buffer, dst.data());
     CopyRegion(there, {static_cast<size_t>(row), static_cast<size_t>(col), part.rows, part.cols},
                src, part.row, part.col);
   });

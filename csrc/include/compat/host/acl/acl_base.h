@@ -14,7 +14,11 @@ using aclError = int;
 using aclrtStream = void*;
 using aclrtEvent = void*;
 using aclrtContext = void*;
+#ifdef __CPU_SIM
+using aclFloat16 = half;  // as programs for simulators want it
+#else
 using aclFloat16 = uint16_t;  // the bits of a half
+#endif
 
 inline constexpr aclError ACL_SUCCESS = 0;
 inline constexpr aclError ACL_ERROR_NONE = 0;

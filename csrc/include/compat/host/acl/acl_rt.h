@@ -10,6 +10,9 @@
 #include <string>
 
 #include "acl/acl_base.h"
+#ifdef __CPU_SIM
+#include "npu/host_core.hpp"
+#endif
 #include "npu/stream.hpp"
 #include "npu_runtime.h"
 
@@ -136,6 +139,9 @@ inline aclError aclrtDestroyStream(aclrtStream stream) {
 inline aclError aclrtSynchronizeStream(aclrtStream stream) {
   npuStream_t resolved = nullptr;
   const aclError error = npu::ResolveStream(stream, &resolved);
+#ifdef __CPU_SIM
+  npu::EndHostKernel();  // kernels that this thread called have ended
+#endif
   return error != ACL_SUCCESS ? error : npuStreamSynchronize(resolved);
 }
 /// No time limit is kept: a kernel that makes no progress is stopped by itself.

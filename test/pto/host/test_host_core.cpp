@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that host code calls as plain functions, as programs for simulators do.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <pto/pto-inst.hpp>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace pto;
+using cpu_sim::LaunchKernelMultiCore;
+using cpu_sim::ScopedExecutionContext;
+
+template <class T, int kRows, int kCols>
+using VecTile = Tile<TileType::Vec, T, kRows, kCols>;
+
+template <class TileT>
+void Fill(TileT& tile, float start) {
+  for (int row = 0; row < tile.GetValidRow(); ++row) {
+    for (int col = 0; col < tile.GetValidCol(); ++col) {
+      tile.SetElement(row, col, static_cast<typename TileT::DType>(start + row * 100 + col));
+    }
+  }
+}
+
+std::string FaultOf(const auto& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(HostCore, RunsInstructionsThatHostCodeCalls) {
+  VecTile<float, 2, 8> x, y, z;
+  TASSIGN(x, 0);
+  TASSIGN(y, 64);
+  TASSIGN(z, 128);
+  Fill(x, 1);
+  TEXPANDS(y, 0.5f);
+  TADD(z, x, y);
+  EXPECT_EQ(z.GetElement(1, 7), 108.5f);
+  EXPECT_EQ(z.data()[GetTileElementOffset<decltype(z)>(1, 7)], 108.5f);
+  EXPECT_EQ(reinterpret_cast<char*>(z.data()), NPUMemoryModel::Instance().GetUBBase() + 128);
+  EXPECT_EQ(NPUMemoryModel::Instance().GetNPUAddr(z.data()), 128u);
+}
+
+TEST(HostCore, HasTheSpacesOfCubeCoresToo) {
+  VecTile<float, 16, 16> in, out;
+  TileLeft<float, 16, 16> left;
+  TileRight<float, 16, 16> right;
+  TileAcc<float, 16, 16> acc;
+  TASSIGN(in, 0);
+  TASSIGN(out, 1024);
+  TASSIGN(left, 0);
+  TASSIGN(right, 0);
+  TASSIGN(acc, 0);
+  Fill(in, 0);
+  TMOV(left, in);  // no chip has this path
+  TEXPANDS(in, 2.0f);
+  TMOV(right, in);
+  TMATMUL(acc, left, right);
+  TMOV(out, acc);
+  EXPECT_EQ(left.GetElement(3, 5), 305.0f);
+  float sum = 0;
+  for (int k = 0; k < 16; ++k) sum += 2.0f * (300 + k);
+  EXPECT_EQ(out.GetElement(3, 9), sum);
+}
+
+TEST(HostCore, KeepsTheLimitsOfTheChipThatTheProgramNames) {
+  VecTile<float, 8, 8> tile;
+  const auto assign = [&] { TASSIGN(tile, 200 * 1024); };
+  EXPECT_NE(FaultOf(assign).find("host code, block 0, instruction"), std::string::npos);
+  NPU_MEMORY_INIT(NPUArch::A5);
+  EXPECT_EQ(FaultOf(assign), "");
+  EXPECT_EQ(NPUMemoryModel::Instance().GetArch(), NPUArch::A5);
+  Fill(tile, 1);
+  NPU_MEMORY_CLEAR();
+  EXPECT_EQ(tile.GetElement(7, 7), 0.0f);
+  NPU_MEMORY_INIT(NPUArch::A2A3);
+  EXPECT_NE(FaultOf(assign), "");
+}
+
+TEST(HostCore, EachThreadIsACoreOfItsOwn) {
+  VecTile<int32_t, 1, 8> tile;
+  TASSIGN(tile, 0);
+  TEXPANDS(tile, 1);
+  std::thread([] {
+    VecTile<int32_t, 1, 8> other;
+    TASSIGN(other, 0);
+    TEXPANDS(other, 2);
+  }).join();
+  EXPECT_EQ(tile.GetElement(0, 0), 1);
+}
+
+TEST(HostCore, ContextsNameBlocksAndNest) {
+  EXPECT_EQ(get_block_idx(), 0);
+  {
+    const ScopedExecutionContext outer(3, 1, 2);
+    {
+      const ScopedExecutionContext inner(5, 0);
+      EXPECT_EQ(block_idx, 5u);
+      EXPECT_EQ(get_subblockdim(), 1);
+    }
+    EXPECT_EQ(get_block_idx(), 3);
+    EXPECT_EQ(get_subblockid(), 1);
+    EXPECT_EQ(get_subblockdim(), 2);
+  }
+  EXPECT_EQ(get_block_idx(), 0);
+}
+
+TEST(HostCore, LaunchRunsTheKernelOncePerCore) {
+  std::vector<std::atomic<int>> seen(6);
+  LaunchKernelMultiCore(
+      {.kernel_name = "count", .subblocks_per_block = 2, .explicit_block_count = 3}, nullptr,
+      [&] { ++seen[get_block_idx() * 2 + get_subblockid()]; });
+  for (const auto& count : seen) EXPECT_EQ(count, 1);
+  // 4 cores would take 8 of 30 each, no multiple of 10; 3 take 10.
+  std::atomic<int> cores = 0;
+  LaunchKernelMultiCore(
+      {.kernel_name = "share", .requested_cores = 4, .total_work_items = 30, .work_quantum = 10},
+      nullptr, [&] { ++cores; });
+  EXPECT_EQ(cores, 3);
+}
+
+TEST(HostCore, LaunchThrowsWhatAKernelThrew) {
+  const auto kernel = [] {
+    VecTile<float, 8, 8> tile;
+    if (block_idx == 2) TASSIGN(tile, 17);
+  };
+  const auto launch = [&] {
+    LaunchKernelMultiCore({.kernel_name = "odd", .explicit_block_count = 3}, nullptr, kernel);
+  };
+  EXPECT_NE(FaultOf(launch).find("odd, block 2"), std::string::npos) << FaultOf(launch);
+}
+
+TEST(HostCore, SaysThatOtherCoresAreMissing) {
+  EXPECT_NE(FaultOf([] {
+              ffts_cross_core_sync(PIPE_MTE3, 1);
+            }).find("expected a kernel that was launched, got one that host code calls"),
+            std::string::npos);
+}
+
+TEST(HostCore, MemoryAndHalfAreThoseOfPrograms) {
+  aclrtStream stream = nullptr;
+  void* memory = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  const std::vector<aclFloat16> values(32, 1.5f);
+  ASSERT_EQ(aclrtMemcpy(memory, 64, values.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  VecTile<half, 1, 32> tile;
+  TASSIGN(tile, 0);
+  GlobalTensor<half, Shape<1, 1, 1, 1, 32>, Stride<32, 32, 32, 32, 1>> global(
+      static_cast<half*>(memory));
+  TLOAD(tile, global);
+  EXPECT_EQ(static_cast<float>(tile.GetElement(0, 31)), 1.5f);
+  EXPECT_EQ(aclrtFree(memory), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+}
+
+TEST(HostCore, TheEndOfAStreamClearsFlags) {
+  set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
+  EXPECT_NE(FaultOf([] { wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0); }), "");
+}
+
+}  // namespace
