@@ -178,6 +178,33 @@ TEST(Textract, CountsTwoElementsOf4BitsToAByte) {
                  "TEXTRACT: expected an even column of elements of 4 bits, got 63");
 }
 
+/// Elements of 4 bits of a tile, by their number along its lines.
+uint8_t CodeAt(const uint8_t* bytes, int line, int length, int at) {
+  return bytes[line * length / 2 + at / 2] >> (at % 2 * 4) & 0xf;
+}
+
+TEST(Tmov, TurnsElementsOf4BitsOneByOne) {
+  using Pair = float4_e2m1x2_t;
+  using Columns = Tile<TileType::Vec, Pair, 64, 32, BLayout::ColMajor, -1, -1>;
+  OnCore([] {
+    VecTile<Pair, 64, 64> src(64, 64);
+    Columns dst(51, 31);
+    TASSIGN(src, 0);
+    TASSIGN(dst, 4096);
+    auto* const from = reinterpret_cast<uint8_t*>(src.data());
+    auto* const to = reinterpret_cast<uint8_t*>(dst.data());
+    for (int i = 0; i < 64 * 32; ++i) from[i] = static_cast<uint8_t>(i * 37 + i / 32);
+    std::fill_n(to, 32 * 32, uint8_t{0xee});
+    TMOV(dst, src);
+    for (int r = 0; r < 64; ++r) {
+      for (int c = 0; c < 32; ++c) {
+        const int expected = r < 51 && c < 31 ? CodeAt(from, r, 64, c) : 0xe;
+        ASSERT_EQ(CodeAt(to, c, 64, r), expected) << r << " " << c;
+      }
+    }
+  });
+}
+
 TEST(TmovFault, NamesAStrideWithinAByte) {
   ExpectContains(FaultOf([] {
                    std::vector<float4_e2m1x2_t> global(256);

@@ -274,6 +274,35 @@ TEST(Pipe, WordsOfControl) {
   EXPECT_EQ(seen, (std::vector<bool>{false, true, false, false, true, false}));
 }
 
+/// A push of rows of 32 bytes, as part core of a slot of 128 bytes.
+template <TileSplitAxis kSplit>
+std::string PushPart(int rows, int core) {
+  using ToCube = TPipe<0, DIR_V2C, 128, 2>;
+  using Part = VecTile<float, 4, 8>;
+  static std::vector<float> slots(64);
+  const test::Bodies bodies = {[] {},
+                               [&] {
+                                 if (get_subblockid() != 0) return;
+                                 ToCube pipe(slots.data(), 0, 0);
+                                 Part part(rows, 8);
+                                 TASSIGN(part, 0);
+                                 TPUSH<ToCube, Part, kSplit>(pipe, part, core);
+                               }};
+  return test::RunMixed(bodies) == NPU_SUCCESS ? "" : npuGetLastErrorMessage();
+}
+
+TEST(Pipe, BothPartsOfASplitTileFitIntoASlot) {
+  const std::string expected =
+      "TPUSH: expected the parts of both vector cores in at most 128 bytes (those of a slot), got ";
+  EXPECT_EQ(PushPart<TILE_NO_SPLIT>(4, 0), "");
+  EXPECT_EQ(PushPart<TILE_UP_DOWN>(2, 1), "");
+  ExpectContains(PushPart<TILE_UP_DOWN>(4, 0), expected + "256");
+  ExpectContains(PushPart<TILE_LEFT_RIGHT>(3, 1), expected + "192");
+  EXPECT_EQ(PushPart<TILE_UP_DOWN_ODD>(2, 0), "");
+  EXPECT_EQ(PushPart<TILE_UP_DOWN_ODD>(1, 1), "");
+  ExpectContains(PushPart<TILE_UP_DOWN_ODD>(2, 1), expected + "160");
+}
+
 TEST(Pipe, WhatCannotWorkIsNamed) {
   using Pipe = TPipe<0, DIR_C2V, 64, 2>;
   std::vector<float> slots(64);

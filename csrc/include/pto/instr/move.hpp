@@ -40,6 +40,52 @@ inline void CheckMove(const char* op, const Dst& dst, const Src& src, int rows, 
 /// Where a copy between Vec tiles starts in src.
 enum class From : uint8_t { kStart, kBlock, kAnywhere };
 
+/// Elements of 4 bits whose lines change direction, rows x cols of them from row and col of src on:
+/// element by element.
+template <class Dst, class Src>
+inline void TurnPairs(const Dst& dst, size_t rows, size_t cols, const Src& src, size_t row,
+                      size_t col) {
+  constexpr bool kRowsFirst = Order<Dst>::kLinesAreRows;
+  const auto code = [](const auto& tile, bool by_rows, size_t r, size_t c) {
+    const size_t line = by_rows ? r : c, at = by_rows ? c : r;
+    auto* pair = by_rows ? ElementOf(tile, line, at / 2) : ElementOf(tile, at / 2, line);
+    return std::pair(&pair->pair, at % 2 * 4);
+  };
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < cols; ++c) {
+      const auto [to, to_shift] = code(dst, kRowsFirst, r, c);
+      const auto [from, shift] = code(src, !kRowsFirst, row + r, col + c);
+      const unsigned kept = *to & ~(0xfu << to_shift);
+      *to = static_cast<uint8_t>(kept | (*from >> shift & 0xfu) << to_shift);
+    }
+  }
+}
+
+/// Vec to Vec, of elements of 4 bits whose lines change direction.
+template <class Dst, class Src>
+inline void MoveTurnedPairs(const char* op, const void* call_site, Dst& dst, Src& src, int row,
+                            int col, From start) {
+  int rows = dst.GetValidRow(), cols = dst.GetValidCol();
+  if (start == From::kStart) {
+    rows = std::min(rows, src.GetValidRow());
+    cols = std::min(cols, src.GetValidCol());
+  }
+  rows = std::clamp(rows, 0, Dst::Rows);
+  cols = std::clamp(cols, 0, Dst::Cols);
+  const auto operands = [&](auto report) {
+    const auto moved = static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols);
+    report(npu::Work{moved, 0, 0}, Writes(dst), Reads(src));
+  };
+  npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
+    CheckMove(op, dst, src, 0, 0, 0, 0);
+    if (row + rows > Src::Rows || col + cols > Src::Cols) {
+      RaiseSubregion(op, TileFacts(dst), rows, cols, TileFacts(src), row, col);
+    }
+    TurnPairs(dst, static_cast<size_t>(rows), static_cast<size_t>(cols), src,
+              static_cast<size_t>(row), static_cast<size_t>(col));
+  });
+}
+
 /// Vec to Vec over the valid region of dst; from the start over what both tiles have.
 template <class Dst, class Src>
 inline void MoveVec(const char* op, const void* call_site, Dst& dst, Src& src, int row, int col,
@@ -47,6 +93,10 @@ inline void MoveVec(const char* op, const void* call_site, Dst& dst, Src& src, i
   using T = typename Dst::DType;
   static_assert(sizeof(T) == sizeof(typename Src::DType),
                 "expected Vec tiles of elements of one size");
+  constexpr bool kPairs = kPacked<T> != 1 && kPacked<typename Src::DType> != 1;
+  if constexpr (kPairs && Order<Dst>::kLinesAreRows != Order<Src>::kLinesAreRows) {
+    return MoveTurnedPairs(op, call_site, dst, src, row, col, start);
+  }
   Region region = ValidRegion(dst);
   if (start == From::kStart) {
     const Region other = ValidRegion(src);
@@ -86,25 +136,6 @@ NPU_ONE_BODY(NPU_RAISES void RaiseCompactTurn(const char* op, const TileFacts& d
                   "a compact " + dst.Describe());
 }
 
-/// Elements of 4 bits whose lines change direction: element by element.
-template <class Dst, class Src>
-inline void TurnPairs(const Dst& dst, const Src& src, size_t row, size_t col) {
-  constexpr bool kRowsFirst = Order<Dst>::kLinesAreRows;
-  const auto code = [](const auto& tile, bool by_rows, size_t r, size_t c) {
-    const size_t line = by_rows ? r : c, at = by_rows ? c : r;
-    auto* pair = by_rows ? ElementOf(tile, line, at / 2) : ElementOf(tile, at / 2, line);
-    return std::pair(&pair->pair, at % 2 * 4);
-  };
-  for (size_t r = 0; r < Dst::Rows; ++r) {
-    for (size_t c = 0; c < Dst::Cols; ++c) {
-      const auto [to, to_shift] = code(dst, kRowsFirst, r, c);
-      const auto [from, shift] = code(src, !kRowsFirst, row + r, col + c);
-      const unsigned kept = *to & ~(0xfu << to_shift);
-      *to = static_cast<uint8_t>(kept | (*from >> shift & 0xfu) << to_shift);
-    }
-  }
-}
-
 /// Mat to Left, Right or their scales: the whole extent of dst, of a compact one its valid region
 /// in whole boxes.
 template <class Dst, class Src>
@@ -135,7 +166,8 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
       if (row + Dst::Rows > Src::Rows || col + Dst::Cols > Src::Cols) {
         RaiseSubregion(op, TileFacts(dst), Dst::Rows, Dst::Cols, TileFacts(src), row, col);
       }
-      return TurnPairs(dst, src, static_cast<size_t>(row), static_cast<size_t>(col));
+      return TurnPairs(dst, Dst::Rows, Dst::Cols, src, static_cast<size_t>(row),
+                       static_cast<size_t>(col));
     } else {
       CheckMove(op, dst, src, static_cast<int>(whole.rows), static_cast<int>(whole.cols), row, col);
       if constexpr (Src::isBoxedLayout) {

@@ -113,7 +113,7 @@ struct TPipe {
         PushAcc<kSplit, FixpipeParams<>>(fifo, tile);
       } else {
         static_assert(TileT::Loc == TileType::Vec, "TPUSH: expected an Acc or Vec tile");
-        if (SlotNum > 1) detail::CheckSlot(tile, SlotSize);
+        if (SlotNum > 1) detail::CheckSlot(tile, SlotSize, kSplit, sub_block);
         if (Flags::IsGlobal()) {
           return detail::PushToGlobal<kSplit>(tile, GlobalSlot(fifo, *this), sub_block);
         }

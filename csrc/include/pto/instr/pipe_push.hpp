@@ -25,20 +25,29 @@ inline SlotTensor<T, kLayout> SlotAt(char* address, int rows, int cols, int64_t 
                 typename Tensor::Stride(row_stride));
 }
 
-NPU_ONE_BODY(NPU_RAISES void RaiseSlot(uint64_t slot_bytes, uint64_t bytes)) {
+NPU_ONE_BODY(NPU_RAISES void RaiseSlot(bool is_split, uint64_t slot_bytes, uint64_t bytes)) {
   npu::RaiseFault("TPUSH",
-                  "a tile of at most " + npu::TextOf(static_cast<int64_t>(slot_bytes)) +
+                  npu::Text(is_split ? "the parts of both vector cores in" : "a tile of") +
+                      " at most " + npu::TextOf(static_cast<int64_t>(slot_bytes)) +
                       " bytes (those of a slot)",
                   npu::TextOf(static_cast<int64_t>(bytes)));
 }
 
-/// Faults where a tile would reach into the next slot.
+/// Faults where a tile would reach into the next slot. Of a split slot, which holds the parts of
+/// both vector cores, it is the part of sub_block: with the other one, in odd parts of one row or
+/// column more or less, it has to fit.
 template <class TileT, size_t kBytes = sizeof(typename TileT::DType)>
-inline void CheckSlot(const TileT& tile, uint64_t slot_bytes) {
+inline void CheckSlot(const TileT& tile, uint64_t slot_bytes, TileSplitAxis split = TILE_NO_SPLIT,
+                      int64_t sub_block = 0) {
   const auto [rows, cols] = ValidExtent(tile);
-  const uint64_t bytes = rows * cols * kBytes;
+  const uint64_t other = sub_block == 0 ? uint64_t(-1) : 1;  // the first odd part is the larger
+  uint64_t elements = rows * cols;
+  if (split == TILE_UP_DOWN || split == TILE_LEFT_RIGHT) elements *= 2;
+  if (split == TILE_UP_DOWN_ODD && rows != 0) elements = (2 * rows + other) * cols;
+  if (split == TILE_LEFT_RIGHT_ODD && cols != 0) elements = (2 * cols + other) * rows;
+  const uint64_t bytes = elements * kBytes;
   if (__builtin_expect(bytes > slot_bytes && npu::current_core->check_limits, 0)) {
-    RaiseSlot(slot_bytes, bytes);
+    RaiseSlot(split != TILE_NO_SPLIT, slot_bytes, bytes);
   }
 }
 
