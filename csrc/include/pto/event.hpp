@@ -194,7 +194,8 @@ namespace detail {
 ///   kAutoToken  takes the next of the 8 event ids of the pair of pipes, in turn; else kId
 /// From TMOV_A2V to an operation of the pipe V, and from TMOV_V2M or TEXTRACT_V2M to one of MTE1,
 /// it stands between the cube core and the vector cores of the block: Record<id>() sets cross-core
-/// flag id there, Wait<id>() waits for it.
+/// flag id there, Wait<id>() waits for it; on A5 the cube core waits for vector core 0 by id, for
+/// vector core 1 by id + 16, as the chip's library does.
 /// Source: PTO ISA, Event.
 template <Op kSrc, Op kDst, bool kAutoToken = true, event_t kId = EVENT_ID0>
 class Event {

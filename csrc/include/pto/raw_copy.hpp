@@ -18,6 +18,18 @@ struct RawSide {
   int64_t step;
 };
 
+/// What bursts touch of range, for observers.
+inline npu::Access BurstAccess(const RawRange& range, int64_t step, int64_t bursts, int64_t bytes,
+                               bool is_write) {
+  const int64_t rows = range.bytes == 0 ? 0 : bursts;
+  return {range.space,
+          is_write,
+          range.data,
+          static_cast<size_t>(rows),
+          static_cast<size_t>(bytes),
+          static_cast<size_t>(step)};
+}
+
 NPU_ONE_BODY(void CopyBursts(const char* op, npu::Pipe pipe, const RawSide& to, const RawSide& from,
                              int64_t bursts, int64_t bytes)) {
   const void* call_site = __builtin_return_address(0);
@@ -32,7 +44,8 @@ NPU_ONE_BODY(void CopyBursts(const char* op, npu::Pipe pipe, const RawSide& to, 
   const RawRange target = range(to), source = range(from);
   const auto operands = [&](auto report) {
     const auto moved = static_cast<uint64_t>(is_empty ? 0 : bursts * bytes);
-    report(npu::Work{0, moved, 0}, RawAccess(target, true), RawAccess(source, false));
+    report(npu::Work{0, moved, 0}, BurstAccess(target, to.step, bursts, bytes, true),
+           BurstAccess(source, from.step, bursts, bytes, false));
   };
   npu::Issue(op, pipe, call_site, operands, [&] {
     if (is_empty) return;
@@ -55,7 +68,8 @@ NPU_ONE_BODY(void FillBlocks(void* address, int64_t config, uint32_t value)) {
   const RawRange target = {kOp, npu::Space::kL1, RawPlace(core, npu::Space::kL1, address),
                            is_empty ? 0 : (repeats - 1) * step + bytes};
   const auto operands = [&](auto report) {
-    report(npu::Work{0, static_cast<uint64_t>(repeats * bytes), 0}, RawAccess(target, true));
+    report(npu::Work{0, static_cast<uint64_t>(repeats * bytes), 0},
+           BurstAccess(target, step, repeats, bytes, true));
   };
   npu::Issue(kOp, npu::Pipe::kMte2, call_site, operands, [&] {
     if (is_empty) return;

@@ -58,7 +58,7 @@ template <class There>
                            is_empty ? 0 : last * from_step + bytes};
   const auto operands = [&](auto report) {
     const auto moved = static_cast<uint64_t>(is_empty ? 0 : blocks.bursts * bytes);
-    report(npu::Work{0, moved, 0}, RawAccess(source, false));
+    report(npu::Work{0, moved, 0}, BurstAccess(source, from_step, blocks.bursts, bytes, false));
   };
   npu::Issue(op, pipe, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

@@ -100,8 +100,13 @@ template <class Out, class In>
                            written * static_cast<int64_t>(sizeof(Out))};
   const auto operands = [&](auto report) {
     const auto area = static_cast<uint64_t>(rows * cols);
-    report(npu::Work{area, area * sizeof(Out), 0}, RawAccess(target, true),
-           RawAccess(source, false));
+    const npu::Access written = {npu::Space::kGm,
+                                 true,
+                                 target.data,
+                                 is_empty ? 0 : static_cast<size_t>(rows),
+                                 static_cast<size_t>(cols) * sizeof(Out),
+                                 static_cast<size_t>(store.to_pitch) * sizeof(Out)};
+    report(npu::Work{area, area * sizeof(Out), 0}, written, RawAccess(source, false));
   };
   npu::Issue(kOp, npu::Pipe::kFix, call_site, operands, [&] {
     constexpr uint64_t kCast = std::is_same_v<Out, half> ? F322F16 : F322BF16;

@@ -46,7 +46,30 @@ struct ScaleOrder {
     return box / shape[1] * stride[0] + box % shape[1] * stride[1] + pair * stride[2] +
            line % shape[3] * stride[3] + last;
   }
+
+  /// What is read of data, for observers: line by line where lines lie apart, else from the first
+  /// to the last scale.
+  npu::Access Read(const char* data, int64_t count, int64_t length) const {
+    if (count <= 0 || length <= 0) return {npu::Space::kGm, false, data, 0, 0, 0};
+    const bool by_lines = !boxed && lines_first;
+    const int64_t last = by_lines ? 0 : count - 1;
+    const auto bytes = static_cast<size_t>(Offset(last, length - 1) + 1);
+    return {npu::Space::kGm,
+            false,
+            data,
+            by_lines ? static_cast<size_t>(count) : 1,
+            bytes,
+            by_lines ? static_cast<size_t>(stride[2]) : bytes};
+  }
 };
+
+/// The part of a tile that lines of scales go to, valid or not, for observers.
+NPU_ONE_BODY(npu::Access WrittenScales(TileFacts tile, int64_t lines, int64_t depth)) {
+  const bool by_rows = tile.kind->lines.lines_are_rows;
+  tile.valid_rows = static_cast<int>(by_rows ? lines : depth);
+  tile.valid_cols = static_cast<int>(by_rows ? depth : lines);
+  return AccessOf(tile, true);
+}
 
 NPU_ONE_BODY(void CheckScaleLoad(const TileFacts& tile, const ScaleOrder& order, int64_t lines,
                                  int64_t depth)) {
@@ -92,9 +115,9 @@ template <class TileT, class Global>
   const GlobalTensor<char, Shape<>, Stride<>> span(data, {1, 1, 1, 1, bytes},
                                                    {bytes, bytes, bytes, bytes, 1});
   const auto operands = [&](auto report) {
-    const auto read = static_cast<size_t>(bytes);
-    report(npu::Work{read, read, 0}, Writes(tile),
-           npu::Access{npu::Space::kGm, false, data, read != 0, read, read});
+    const auto moved = bytes == 0 ? 0 : static_cast<uint64_t>(lines * depth);
+    report(npu::Work{moved, moved, 0}, WrittenScales(TileFacts(tile), lines, depth),
+           order.Read(data, lines, depth));
   };
   npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

@@ -88,6 +88,14 @@ inline uint32_t GlobalIndex(npu::Core& core, const Idx& idx, int64_t at) {
   return static_cast<uint32_t>(index);
 }
 
+/// The indexes that are read: rows of them, stride[3] apart.
+template <class Idx>
+inline npu::Access IndexAccess(const Idx& idx, size_t rows, size_t cols) {
+  constexpr size_t kBytes = sizeof(typename Idx::RawDType);
+  const auto pitch = static_cast<size_t>(std::max<int64_t>(idx.GetStride(3), 0)) * kBytes;
+  return {npu::Space::kGm, false, idx.data(), cols == 0 ? 0 : rows, cols * kBytes, pitch};
+}
+
 template <class Dst, class Global, class Idx>
 inline void CheckGatherToL1(const npu::Core& core, const Dst& dst, const Table& table) {
   static_assert(Dst::Loc == TileType::Mat && !Dst::isRowMajor && Dst::isInnerRowMajor,
@@ -109,7 +117,9 @@ template <class Dst, class Global, class Idx>
   const void* call_site = __builtin_return_address(0);
   const Table table(global);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), Writes(dst), AccessOf(table, false));
+    const bool is_whole = beyond == Beyond::kLeftOut;
+    report(ElementsOf(dst), is_whole ? AccessOfWhole(TileFacts(dst), true) : Writes(dst),
+           AccessOf(table, false), IndexAccess(idx, 1, LinesOf(dst).count));
   };
   npu::Issue("MGATHER", npu::Pipe::kMte2, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
@@ -145,7 +155,9 @@ template <class Dst, class Global, class Idx, class Scratch>
   const Table table(global);
   auto* place = reinterpret_cast<char*>(scratch.data());
   const auto operands = [&](auto report) __attribute__((cold)) {
+    const auto [rows, cols] = ValidExtent(dst);
     report(ElementsOf(dst), AccessOfWhole(TileFacts(dst), true), AccessOf(table, false),
+           IndexAccess(idx, rows, cols),
            npu::Access{npu::Space::kGm, true, place, 1, kBytes, kBytes});
   };
   npu::Issue("MGATHER", npu::Pipe::kMte2, call_site, operands, [&] {

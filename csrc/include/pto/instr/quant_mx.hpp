@@ -179,6 +179,13 @@ inline void CheckRoom(const npu::Core& core, const char* operand, const TileT* t
   if (kRoom < count) RaiseRoom(operand, count, kRoom);
 }
 
+/// All of a tile that is written, for observers; of none nothing.
+template <class TileT>
+inline npu::Access WriteOfWhole(const TileT* tile) {
+  if (tile == nullptr) return {npu::Space::kUb, true, nullptr, 0, 0, 0};
+  return AccessOfWhole(TileFacts(*tile), true);
+}
+
 template <bool kFp4, bool kBound, bool kDown, class Dst, class Src, class Exp, class Max,
           class Scaling>
 [[gnu::noinline]] void QuantizeGroups(Dst& dst, Src& src, Exp* exp, Max* max, Scaling* scaling,
@@ -186,7 +193,8 @@ template <bool kFp4, bool kBound, bool kDown, class Dst, class Src, class Exp, c
   using T = typename Src::DType;
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(src), AccessOfWhole(TileFacts(dst), true), Reads(src));
+    report(ElementsOf(src), AccessOfWhole(TileFacts(dst), true), WriteOfWhole(exp),
+           WriteOfWhole(max), WriteOfWhole(scaling), Reads(src));
   };
   npu::Issue("TQUANT", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What observers are told of the bytes that instructions touch: all of them, and no gaps.
+#include <algorithm>
+#include <vector>
+
+#include "elements.hpp"
+#include "plain_tile.hpp"
+
+namespace {
+
+using namespace pto;
+using test::AsA5;
+using test::OnCore;
+using test::OnCube;
+using test::VecTile;
+
+/// Keeps the accesses of the instructions that run while it lives.
+class Accesses final : public npu::InstructionObserver {
+ public:
+  Accesses() { npu::current_core->observer = this; }
+  ~Accesses() { npu::current_core->observer = nullptr; }
+  Accesses(const Accesses&) = delete;
+  Accesses& operator=(const Accesses&) = delete;
+
+  void OnInstruction(const npu::Core&, const npu::Instruction& instruction) override {
+    all_.assign(instruction.accesses, instruction.accesses + instruction.access_count);
+  }
+  void OnSetFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
+  void OnWaitFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
+  void OnBarrier(const npu::Core&, npu::Pipe, const void*) override {}
+  void OnKernelEnd(const npu::Core&) override {}
+  void OnSetCrossCoreFlag(const npu::Core&, npu::Pipe, npu::FlagScope, int, const void*) override {}
+  void OnWaitCrossCoreFlag(const npu::Core&, npu::Pipe, int, const void*) override {}
+  void OnArrive(const npu::Core&, const npu::SyncPoint&, const void*) override {}
+  void OnLeave(const npu::Core&, const npu::SyncPoint&, const void*) override {}
+
+  /// Whether the last instruction touched these bytes, and no others of the same start.
+  void Expect(bool is_write, const void* begin, size_t rows, size_t row_bytes, size_t pitch) const {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const npu::Access& access) {
+      return access.begin == begin && access.is_write == is_write;
+    });
+    ASSERT_NE(found, all_.end()) << rows << "x" << row_bytes;
+    EXPECT_EQ(found->rows, rows);
+    EXPECT_EQ(found->row_bytes, row_bytes);
+    EXPECT_EQ(rows > 1 ? found->pitch_bytes : pitch, pitch);
+  }
+
+ private:
+  std::vector<npu::Access> all_;
+};
+
+TEST(Observed, QuantizationWritesFourTiles) {
+  OnCore([] {
+    const AsA5 chip;
+    VecTile<half, 2, 64> src(2, 64);
+    VecTile<int8_t, 2, 64> dst(2, 64);
+    VecTile<uint8_t, 1, 32> exp(1, 4);
+    VecTile<half, 1, 16> max(1, 4), scaling(1, 4);
+    TASSIGN(src, 0);
+    TASSIGN(dst, 1024);
+    TASSIGN(exp, 2048);
+    TASSIGN(max, 3072);
+    TASSIGN(scaling, 4096);
+    TEXPANDS(src, half(1));
+    const Accesses accesses;
+    TQUANT<QuantType::MXFP8>(dst, src, &exp, &max, &scaling);
+    accesses.Expect(true, dst.data(), 1, 128, 0);
+    accesses.Expect(true, exp.data(), 1, 32, 0);
+    accesses.Expect(true, max.data(), 1, 32, 0);
+    accesses.Expect(true, scaling.data(), 1, 32, 0);
+    accesses.Expect(false, src.data(), 2, 128, 128);
+  });
+}
+
+TEST(Observed, AGatherToL1ReadsItsIndexes) {
+  const std::vector<half> table(16 * 32, half(1));
+  const std::vector<int32_t> indexes(16 * 32);
+  std::vector<half> scratch(16 * 32);
+  OnCube([&] {
+    test::MatNz<half, 16, 32> dst(3, 32);
+    TASSIGN(dst, 0);
+    GlobalTensor<const half, Shape<1, 1, 1, 16, 32>, Stride<1, 1, 1, 32, 1>> global(table.data());
+    GlobalTensor<const int32_t, Shape<1, 1, 1, 16, 32>, Stride<1, 1, 1, 32, 1>> idx(indexes.data());
+    GlobalTensor<half, Shape<1, 1, 1, 16, 32>, Stride<1, 1, 1, 32, 1>> space(scratch.data());
+    const Accesses accesses;
+    MGATHER<Coalesce::Row, GatherOOB::Zero>(dst, global, idx);
+    accesses.Expect(false, indexes.data(), 1, 3 * 4, 0);
+    accesses.Expect(true, dst.data(), 1, 1024, 0);
+    MGATHER<Coalesce::Elem, GatherOOB::Zero>(dst, global, idx, space);
+    accesses.Expect(false, indexes.data(), 3, 32 * 4, 32 * 4);
+    accesses.Expect(true, scratch.data(), 1, 1024, 0);
+  });
+}
+
+TEST(Observed, ScalesAreReadLineByLine) {
+  const std::vector<float8_e8m0_t> scales(16 * 10);
+  OnCube([&] {
+    const AsA5 chip;
+    Tile<TileType::Mat, float8_e8m0_t, 16, 4, BLayout::RowMajor, -1, -1, SLayout::RowMajor, 32>
+        tile(16, 4);
+    TASSIGN(tile, 0);
+    GlobalTensor<const float8_e8m0_t, Shape<1, 1, 16, 2, 2>, Stride<160, 160, 10, 2, 1>,
+                 Layout::MX_A_ND>
+        global(scales.data());
+    const Accesses accesses;
+    TLOAD(tile, global);
+    accesses.Expect(false, scales.data(), 16, 4, 10);
+    accesses.Expect(true, tile.data(), 1, 64, 0);
+  });
+}
+
+TEST(Observed, BurstsLeaveTheirGapsOut) {
+  std::vector<char> global(1024);
+  OnCore([&] {
+    VecTile<int32_t, 16, 8> tile(16, 8);
+    TASSIGN(tile, 0);
+    const Accesses accesses;
+    copy_gm_to_ubuf(tile.data(), global.data(), 0, 3, 2, 1, 3);
+    accesses.Expect(false, global.data(), 3, 64, 96);
+    accesses.Expect(true, tile.data(), 3, 64, 160);
+  });
+}
+
+}  // namespace
