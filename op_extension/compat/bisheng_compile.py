@@ -40,10 +40,9 @@ class CommandError(Exception):
 
 def host_compiler(language: str = "c++") -> list[str]:
     """The command in CXX, or CC for C, unless it is this driver; else g++ or gcc."""
-    variable, default = ("CC", "gcc") if language == "c" else ("CXX", "g++")
-    words = shlex.split(os.environ.get(variable, ""))
-    is_driver = any(Path(word).name == "bisheng" for word in words)
-    return [default] if is_driver or not words else words
+    default = "gcc" if language == "c" else "g++"
+    words = shlex.split((os.environ.get("CC") if language == "c" else os.environ.get("CXX")) or "")
+    return [default] if not words or toolchain.is_driver(words) else words
 
 
 def call(command: Sequence[str], output: Path | None = None) -> None:

@@ -67,6 +67,8 @@ def variables(overlay: Overlay, given: Mapping[str, str]) -> dict[str, str]:
     changed = {name: _joined(entries, given.get(name, "")) for name, entries in first.items()}
     changed |= folders(home, overlay.folders.pto)
     changed |= {"NPU_OVERLAY": str(overlay.folder), "VIRTUAL_ENV": str(overlay.folder)}
+    # Sources for the host, too, that name folders of other headers with the names of ours are to find ours.
+    changed["CXX"] = given.get("CXX") or str(home / "bin" / "bisheng")
     script = str(home / "bash_env.sh")
     if given.get("BASH_ENV") not in (None, "", script):
         changed["BASH_ENV_OF_PROGRAM"] = given["BASH_ENV"]

@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,17 +34,24 @@ def _identity(program: str) -> str:
     return f"{path} {state.st_size} {state.st_mtime_ns}"
 
 
+def is_driver(words: Sequence[str]) -> bool:
+    """Whether a command is the driver of this package, which asks for a compiler itself."""
+    return any(Path(word).name == "bisheng" for word in words)
+
+
 def find_compiler() -> Compiler:
-    """The command in CXX, or g++.
+    """The command in CXX, or g++; also where CXX is the driver of this package.
 
     Raises:
         CompileError: there is none.
     """
     given = os.environ.get("CXX", "")
     try:
-        words = shlex.split(given) or ["g++"]
+        words = shlex.split(given)
     except ValueError as error:
         raise CompileError(f"CXX: expected the command of a C++ compiler, got {given!r} ({error})") from None
+    if not words or is_driver(words):
+        words = ["g++"]
     # "ccache g++ -isystem folder": what stands behind the first option may belong to it.
     programs = list(itertools.takewhile(lambda word: not word.startswith("-"), words)) or words[:1]
     paths = []
