@@ -106,7 +106,7 @@ test-aarch64: $(VENV)/.test | machine
 
 # Installs the wheel of all levels, and what other ways of installing make, into environments of its own.
 test-packaging: $(VENV)/.test packages wheel
-	NPU_TEST_WHEEL=$$(ls $(CURDIR)/dist/*.whl) \
+	NPU_TEST_WHEEL=$$(ls $(CURDIR)/dist/op_extension-*.whl) \
 	  $(PY) -m pytest -q test/packaging test/packaging/install_ways.py
 
 # clang-tidy reads the commands of a build that is configured, not made.
@@ -124,6 +124,8 @@ format: $(VENV)/.lint
 wheel: $(VENV)/.build | machine
 	@rm -rf dist
 	$(PY) setup.py --quiet bdist_wheel
+	cd tools/compat_extra && ../../$(PY) setup.py --quiet egg_info --egg-base ../../build \
+	  build --build-base ../../build/compat_extra bdist_wheel --dist-dir ../../dist
 	@ls dist/*.whl
 
 clean:

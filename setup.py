@@ -12,6 +12,7 @@ Environment variables:
 import importlib.metadata
 import os
 import platform
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -38,6 +39,11 @@ def torch_version() -> str:
             "the torch they were built with), got none; install torch==2.13.0 first, then run: "
             "pip install setuptools wheel cmake ninja pybind11 && pip install --no-build-isolation ."
         )
+
+
+def version() -> str:
+    """Version of this distribution; the package itself is not imported before it is built."""
+    return runpy.run_path(str(ROOT / "op_extension" / "_version.py"))["__version__"]
 
 
 def tool(name: str) -> str | None:
@@ -142,5 +148,7 @@ setup(
     # depends on is what a source distribution takes along.
     ext_modules=[Extension("npu_backend.lib", sources=[], depends=native_sources())],
     cmdclass={"build_py": BuildPackages, "build_ext": BuildLibraries},
+    # A distribution of its own, which tools/compat_extra makes: an extra can only ask for further ones.
+    extras_require={"compat": [f"op_extension_compat=={version()}"]},
     install_requires=[f"torch=={'.'.join(torch_version().split('.')[:2])}.*", "numpy"],
 )

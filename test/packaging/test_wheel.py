@@ -61,7 +61,13 @@ class WheelTest(unittest.TestCase):
 
     def test_requires_the_torch_it_was_built_with(self):
         minor = ".".join(version("torch").split("+")[0].split(".")[:2])
-        self.assertEqual(sorted(self.metadata.get_all("Requires-Dist")), ["numpy", f"torch=={minor}.*"])
+        needed = [line for line in self.metadata.get_all("Requires-Dist") if "extra" not in line]
+        self.assertEqual(sorted(needed), ["numpy", f"torch=={minor}.*"])
+
+    def test_the_extra_asks_for_the_distribution_that_brings_torch_npu(self):
+        asked = [line for line in self.metadata.get_all("Requires-Dist") if "extra" in line]
+        own = self.metadata["Version"]
+        self.assertEqual([line.replace('"', "'") for line in asked], [f"op_extension_compat=={own}; extra == 'compat'"])
 
     def test_names_its_licence_and_holds_its_text(self):
         self.assertEqual(self.metadata["License-Expression"], "Apache-2.0")
