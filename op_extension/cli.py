@@ -63,6 +63,13 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         command.add_argument("--overlay", metavar="FOLDER", help="where packages are installed; kept")
 
 
+def _add_portable(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    portable = commands.add_parser("portable", help="what in a kernel does not run on each chip, with lines")
+    portable.add_argument("--std", choices=["c++17", "c++20"], default="c++17")
+    portable.add_argument("file", metavar="FILE")
+    portable.add_argument("flags", metavar="FLAG", nargs=argparse.REMAINDER, help="flags of the compiler, such as -I")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code, 1 when the doctor finds something missing or unfit."""
     parser = argparse.ArgumentParser(prog="op-extension", description="Tile kernels on the emulated device npu.")
@@ -72,9 +79,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache.add_argument("action", nargs="?", choices=["list", "size", "clear"], default="list")
     commands.add_parser("doctor", help="what is found, what is missing, and what it was built for")
     _add_run(commands)
+    _add_portable(commands)
     given = parser.parse_args(arguments)
     if given.command == "doctor":
         return _doctor()
+    if given.command == "portable":
+        from op_extension import portable
+
+        return portable.main(given.file, given.flags, given.std)
     if given.command in ("run", "env"):
         from op_extension.compat import run
 

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""op-extension portable: what is said of lines that do not run on each chip, and nothing of others."""
+
+import contextlib
+import io
+import tempfile
+import unittest
+from pathlib import Path
+
+from op_extension import cli, portable
+from op_extension.instruction_calls import Function, functions
+
+A3 = "Ascend910B1, Ascend910B2, Ascend910B3, Ascend910B4"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXPECTED = {
+    (20, f"TADD: expected elements of type int16, int32, half or float on Ascend910B1, got bfloat16 (not on {A3}; on "
+         "Ascend950PR)"),
+    (20, "TADD: expected elements of type int16, int32, half or float on Ascend910B1, got double (on no chip; the "
+         "emulator runs it where a launch asks for float64)"),
+    (31, "TASSIGN: expected the Vec float tile of 208x256 (212992 bytes) to end within the 196608 bytes of UB on "
+         f"Ascend910B1, got address 0, end 212992 (not on {A3}; on Ascend950PR)"),
+    (34, "TADDC: no chip has it; it runs in the emulator only"),
+    (35, f"set_intra_block: expected a chip with flags within a block (A5), got Ascend910B1 (not on {A3}; on "
+         "Ascend950PR)"),
+    (36, f"wait_intra_block: expected a chip with flags within a block (A5), got Ascend910B1 (not on {A3})"),
+}  # fmt: skip
+# A launch in brackets, of a kernel for cores of both kinds.
+MIXED = """
+#include <acl/acl.h>
+#include <pto/pto-inst.hpp>
+using namespace pto;
+__global__ AICORE void product(__gm__ half* x) {
+#ifdef __DAV_CUBE__
+  TileLeft<half, 16, 16> a;
+  TileRight<half, 16, 16> b;
+  TileAcc<float, 16, 16> c;
+  TASSIGN(a, 0);
+  TASSIGN(b, 0);
+  TASSIGN(c, 0);
+  TMATMUL(c, a, b);
+#endif
+}
+void Launch(half* x, void* stream) {
+  product<<<1, nullptr, stream>>>(x);
+}
+"""
+REFUSED = """
+#include <pto/pto-inst.hpp>
+extern "C" __global__ AICORE void refused(__gm__ float* x) {
+  AscendC::TPipe pipe;
+}
+"""
+
+
+class PortableTest(unittest.TestCase):
+    def examined(self, text: str) -> tuple[Path, portable.Report]:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name, "kernel.cpp")
+        path.write_text(text, encoding="utf-8")
+        return path, portable.examine(path)
+
+    def test_names_lines_and_chips(self) -> None:
+        path = Path(__file__).parent / "kernels" / "ported.cpp"
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            code = cli.main(["portable", str(path)])
+        *lines, last = out.getvalue().splitlines()
+        self.assertEqual({line for line in lines}, {f"{path}:{line}: {text}" for line, text in EXPECTED})
+        self.assertRegex(last, r"ported.cpp: \d+ calls of instructions judged by their types; these depend on more")
+        self.assertRegex(last, r"wait_flag \(19, 22\)")
+        self.assertEqual(code, 1)
+
+    def test_finds_nothing_in_a_kernel_for_all_chips(self) -> None:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            code = cli.main(["portable", str(EXAMPLES / "my_op_package" / "csrc" / "scaled_add_kernel.cpp")])
+        self.assertEqual((code, out.getvalue().count("\n")), (0, 1), out.getvalue())
+
+    def test_looks_at_both_kinds_of_core_and_at_launches_in_brackets(self) -> None:
+        _, report = self.examined(MIXED)
+        self.assertEqual(report.findings, [])
+        self.assertGreaterEqual(report.judged, 4)
+        self.assertNotIn("TMATMUL", report.not_judged)
+
+    def test_says_what_does_not_compile_here(self) -> None:
+        path, report = self.examined(REFUSED)
+        (finding,) = report.findings
+        self.assertEqual((finding.path, finding.line), (str(path), 4))
+        self.assertRegex(finding.text, r"^does not compile here \(vector\): .*AscendC")
+
+    def test_a_missing_file_is_no_finding(self) -> None:
+        with contextlib.redirect_stderr(io.StringIO()) as error:
+            self.assertEqual(cli.main(["portable", "/nowhere/kernel.cpp"]), 2)
+        self.assertIn("expected a C++ source, got no file /nowhere/kernel.cpp", error.getvalue())
+
+
+class FunctionsTest(unittest.TestCase):
+    def test_reads_symbols(self) -> None:
+        symbols = {
+            "_Z8set_flag6pipe_tS_l": Function("set_flag", "", ("pipe_t", "pipe_t", "long")),
+            "_ZN3pto7TASSIGNIfiEEvRT_T0_": Function("pto::TASSIGN", "float, int", ("float&", "int")),
+        }
+        self.assertEqual(functions(list(symbols)), symbols)
+
+    def test_leaves_out_methods_insides_and_what_is_no_function(self) -> None:
+        self.assertEqual(
+            functions(["_ZN3pto6detail4LoadEv", "_ZNK3npu4Core3GetEv", "memcpy", "_ZN3npu12current_coreE"]), {}
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()
