@@ -60,9 +60,12 @@ void StreamsAndContexts() {
 
 void Errors() {
   int64_t value = 0;
-  printf("%d %s; ", aclrtGetDeviceInfo(9, ACL_DEV_ATTR_CUBE_CORE_NUM, &value), aclGetRecentErrMsg());
-  printf("%d %s; ", aclrtGetRunMode(nullptr), aclGetRecentErrMsg());
-  printf("%d %s", PlatformAscendCManager::GetInstance("Ascend310") == nullptr, aclGetRecentErrMsg());
+  int error = aclrtGetDeviceInfo(9, ACL_DEV_ATTR_CUBE_CORE_NUM, &value);
+  printf("%d %s; ", error, aclGetRecentErrMsg());
+  error = aclrtGetRunMode(nullptr);
+  printf("%d %s; ", error, aclGetRecentErrMsg());
+  error = PlatformAscendCManager::GetInstance("Ascend310") == nullptr;
+  printf("%d %s", error, aclGetRecentErrMsg());
 }
 
 int main() {
