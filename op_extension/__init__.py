@@ -31,11 +31,14 @@ __all__ = [
     "ops",
 ]
 
-try:
-    _load.load()
-except ImportError:
-    # `op-extension doctor` says what is wrong, so it must start.
-    if Path(sys.argv[0]).name != "op-extension":
-        raise
-else:
-    from op_extension import check, errors, kernel, ops
+_is_command = Path(sys.argv[0]).name == "op-extension"
+# What starts another program needs nothing of torch, which takes a second to import.
+if not (_is_command and sys.argv[1:2] in (["run"], ["env"])):
+    try:
+        _load.load()
+    except ImportError:
+        # `op-extension doctor` says what is wrong, so it must start.
+        if not _is_command:
+            raise
+    else:
+        from op_extension import check, errors, kernel, ops

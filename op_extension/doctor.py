@@ -18,6 +18,8 @@ from op_extension._load import include_path, library_path
 from op_extension._version import __version__
 from op_extension.compat import in_the_way
 
+_APART = "op-extension run keeps a program's packages apart"
+
 
 class Finding(NamedTuple):
     """One line of the report."""
@@ -143,8 +145,10 @@ def _in_the_way() -> Iterator[Finding]:
     if toolkit:
         yield Finding("toolkit", True, f"{toolkit}; op-extension run takes its place for one command")
     for folder in in_the_way.other_packages():
-        advice = "Python that finds it first imports it instead; op-extension run keeps both apart"
-        yield Finding("another op_extension", False, f"{folder} is not this package; {advice}")
+        yield Finding("another op_extension", False, f"{folder} is on Python's path; {_APART}")
+    here = in_the_way.package_of_this_folder()
+    if here is not None:
+        yield Finding("another op_extension", True, f"{here}: Python that starts in this folder imports it; {_APART}")
 
 
 def _file(subject: str, path: Path) -> Finding:

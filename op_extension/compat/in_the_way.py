@@ -50,8 +50,18 @@ def _is_ours(home: Path) -> bool:
 
 
 def other_packages() -> list[Path]:
-    """Folders on Python's path, and the current one, that hold another package called op_extension."""
+    """Folders on Python's path that hold another package called op_extension, but for the overlay of a run."""
     ours = shipped.ROOT / "op_extension"
-    entries = dict.fromkeys([os.getcwd(), *(entry or os.getcwd() for entry in sys.path)])
-    found = (Path(entry) / "op_extension" for entry in entries)
-    return [folder for folder in found if (folder / "__init__.py").is_file() and folder.resolve() != ours]
+    overlay = os.environ.get("NPU_OVERLAY") or "/none"
+    found = (Path(entry or os.getcwd(), "op_extension").absolute() for entry in dict.fromkeys(sys.path))
+    return [
+        folder
+        for folder in found
+        if (folder / "__init__.py").is_file() and folder.resolve() != ours and not folder.is_relative_to(overlay)
+    ]
+
+
+def package_of_this_folder() -> Path | None:
+    """Another package called op_extension in the current folder, as Ascend's own example has one."""
+    folder = Path.cwd() / "op_extension"
+    return folder if (folder / "__init__.py").is_file() and folder.resolve() != shipped.ROOT / "op_extension" else None

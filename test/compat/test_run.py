@@ -209,6 +209,10 @@ class InTheWayTest(unittest.TestCase):
             (other / "__init__.py").touch()
             with mock.patch.object(sys, "path", [folder, *sys.path]):
                 self.assertIn(other, in_the_way.other_packages())
+                with mock.patch.dict(os.environ, {"NPU_OVERLAY": folder}):
+                    self.assertNotIn(other, in_the_way.other_packages())
+            with contextlib.chdir(folder):
+                self.assertEqual(in_the_way.package_of_this_folder(), other.resolve())
         self.assertNotIn(shipped.ROOT / "op_extension", in_the_way.other_packages())
 
     def test_an_original_torch_npu_is_found_and_ours_is_not(self):
