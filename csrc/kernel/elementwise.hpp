@@ -10,8 +10,9 @@
 
 /// An operation is a type with
 ///   static constexpr bool kComputesHalf      half tiles come as they are, not as float
-///   operator()(scratch, z, x...) const       on tiles of one type and valid shape; z may be the
-///                                            first x
+///   static constexpr bool kTakesScratch      it computes in more than z
+///   operator()(scratch, z, x...) const       on tiles of one type and valid shape, of which it
+///                                            writes z alone; z may be the first x
 /// bfloat16, and half unless kComputesHalf, are computed in float and rounded once.
 namespace elementwise {
 
@@ -22,6 +23,13 @@ template <class Operation, class T>
 using Computed = std::conditional_t<std::is_same_v<T, bfloat16_t> ||
                                         (std::is_same_v<T, half> && !Operation::kComputesHalf),
                                     float, T>;
+
+/// Blocks of 32 bytes of tiles that hold one row, or a part of it: many where an operation goes
+/// over its tiles but once or twice, so that what a tile costs beside its elements counts less.
+template <class Operation, class T>
+constexpr int kLongBlocks =
+    Operation::kTakesScratch || !std::is_same_v<Computed<Operation, T>, T> ? kTileBlocks
+                                                                           : 4 * kTileBlocks;
 
 /// A wide tile is a tile of 16-bit elements in float.
 constexpr unsigned kWideBytes = 2 * kTileBytes;
@@ -53,15 +61,16 @@ class Scratch {
   unsigned address_;
 };
 
-/// The buffers of an operation in UB: operands and result twice, then wide operands, then scratch.
-template <int kOperands>
+/// The buffers of an operation in UB: operands and result twice, of kBytes each, then wide
+/// operands, then scratch.
+template <int kOperands, unsigned kBytes>
 struct Buffers {
   static constexpr unsigned Operand(int copy, int index) {
-    return (copy * kOperands + index) * kTileBytes;
+    return (copy * kOperands + index) * kBytes;
   }
-  static constexpr unsigned Result(int copy) { return (2 * kOperands + copy) * kTileBytes; }
+  static constexpr unsigned Result(int copy) { return (2 * kOperands + copy) * kBytes; }
   static constexpr unsigned Wide(int index) {
-    return 2 * (kOperands + 1) * kTileBytes + index * kWideBytes;
+    return 2 * (kOperands + 1) * kBytes + index * kWideBytes;
   }
   static constexpr unsigned kScratch = Wide(kOperands);
 };
@@ -70,7 +79,7 @@ struct Buffers {
 template <class T, class Operation, class TileT, size_t... kIndex>
 AICORE void Compute(const Operation& operation, std::index_sequence<kIndex...>, TileT& z,
                     TileT (&x)[sizeof...(kIndex)]) {
-  using Places = Buffers<sizeof...(kIndex)>;
+  using Places = Buffers<sizeof...(kIndex), TileT::Numel * sizeof(T)>;
   const Scratch scratch(Places::kScratch);
   if constexpr (std::is_same_v<Computed<Operation, T>, T>) {
     operation(scratch, z, x[kIndex]...);
@@ -89,7 +98,7 @@ template <class T, int kBlocks, class Operation, int kOperands>
 AICORE void RunTiles(const Operation& operation, __gm__ T* z, __gm__ T* const (&x)[kOperands],
                      const ElementwiseTiling<kOperands>& tiling) {
   using TileSet = strided::Tiles<T, kBlocks>;
-  using Places = Buffers<kOperands>;
+  using Places = Buffers<kOperands, TileSet::kRows * kBlocks * 32>;
   const strided::Grid grid(tiling.dims, tiling.shape, TileSet::kRows, TileSet::kCols);
   strided::Operand<T, kBlocks> operand[2][kOperands];
   for (int b = 0; b < 2; ++b) {
@@ -97,6 +106,8 @@ AICORE void RunTiles(const Operation& operation, __gm__ T* z, __gm__ T* const (&
     set_flag(PIPE_V, PIPE_MTE2, event_t(b));  // operand buffers start free
     set_flag(PIPE_MTE3, PIPE_V, event_t(b));  // so do result buffers
   }
+  bool lies_apart = true;  // z from what it is computed of
+  for (int k = 0; k < kOperands; ++k) lies_apart = lies_apart && x[k] != z;
   int b = 0;
   for (int64_t tile = grid.First(); tile < grid.Last(); ++tile, b ^= 1) {
     const strided::Place place = grid.At(tile);
@@ -111,12 +122,13 @@ AICORE void RunTiles(const Operation& operation, __gm__ T* z, __gm__ T* const (&
     wait_flag(PIPE_MTE3, PIPE_V, event_t(b));  // result buffer b was stored
     typename TileSet::Full z_tile(place.rows, place.cols);
     TASSIGN(z_tile, Places::Result(b));
+    strided::Global<T> z_global(z + grid.Offset(tiling.stride[0], place), {place.rows, place.cols},
+                                {tiling.stride[0][tiling.dims - 2], 1});
+    if (lies_apart) AssignToResult(z_tile, z_global);
     Compute<T>(operation, std::make_index_sequence<kOperands>{}, z_tile, x_tile);
     set_flag(PIPE_V, PIPE_MTE2, event_t(b));
     set_flag(PIPE_V, PIPE_MTE3, event_t(b));
     wait_flag(PIPE_V, PIPE_MTE3, event_t(b));  // result is computed
-    strided::Global<T> z_global(z + grid.Offset(tiling.stride[0], place), {place.rows, place.cols},
-                                {tiling.stride[0][tiling.dims - 2], 1});
     TSTORE(z_global, z_tile);
     set_flag(PIPE_MTE3, PIPE_V, event_t(b));
   }
@@ -133,7 +145,9 @@ AICORE void Run(const Operation& operation, GM_ADDR z, __gm__ uint8_t* const (&x
   __gm__ T* operands[kOperands];
   for (int k = 0; k < kOperands; ++k) operands[k] = (__gm__ T*)x[k];
   strided::WithRowBlocks<T>(tiling.shape[tiling.dims - 1], [&](auto blocks) {
-    RunTiles<T, blocks.value>(operation, (__gm__ T*)z, operands, tiling);
+    constexpr int kBlocks = blocks.value;
+    RunTiles<T, kBlocks == kTileBlocks ? kLongBlocks<Operation, T> : kBlocks>(
+        operation, (__gm__ T*)z, operands, tiling);
   });
 }
 

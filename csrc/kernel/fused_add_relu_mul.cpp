@@ -6,6 +6,7 @@ namespace {
 
 struct AddReluMul {
   static constexpr bool kComputesHalf = false;
+  static constexpr bool kTakesScratch = false;
 
   template <class TileT>
   AICORE void operator()(const elementwise::Scratch&, TileT& out, TileT& x, TileT& y,

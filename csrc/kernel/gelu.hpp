@@ -12,6 +12,7 @@ namespace gelu {
 template <class Form>
 struct Forward {
   static constexpr bool kComputesHalf = false;
+  static constexpr bool kTakesScratch = true;
 
   template <class TileT>
   AICORE void operator()(const elementwise::Scratch& scratch, TileT& z, TileT& x) const {
@@ -23,6 +24,7 @@ struct Forward {
 template <class Form>
 struct Backward {
   static constexpr bool kComputesHalf = false;
+  static constexpr bool kTakesScratch = true;
 
   template <class TileT>
   AICORE void operator()(const elementwise::Scratch& scratch, TileT& z, TileT& gradient,
@@ -37,6 +39,7 @@ struct Backward {
 template <class Form>
 struct BackwardTwice {
   static constexpr bool kComputesHalf = false;
+  static constexpr bool kTakesScratch = true;
 
   template <class TileT>
   AICORE void operator()(const elementwise::Scratch& scratch, TileT& z, TileT& gradient,

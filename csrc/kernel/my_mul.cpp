@@ -7,6 +7,7 @@ namespace {
 
 struct Mul {
   static constexpr bool kComputesHalf = true;
+  static constexpr bool kTakesScratch = false;
 
   template <class TileT>
   AICORE void operator()(const elementwise::Scratch&, TileT& z, TileT& x, TileT& y) const {
@@ -17,6 +18,7 @@ struct Mul {
 template <class T>
 struct MulScalar {
   static constexpr bool kComputesHalf = false;
+  static constexpr bool kTakesScratch = false;
   T scalar;
 
   template <class TileT>

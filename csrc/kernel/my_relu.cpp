@@ -6,6 +6,7 @@ namespace {
 
 struct Relu {
   static constexpr bool kComputesHalf = true;
+  static constexpr bool kTakesScratch = false;
 
   template <class TileT>
   AICORE void operator()(const elementwise::Scratch&, TileT& z, TileT& x) const {
@@ -16,6 +17,7 @@ struct Relu {
 /// z = result <= 0 ? 0 : gradient
 struct ReluBackward {
   static constexpr bool kComputesHalf = true;
+  static constexpr bool kTakesScratch = true;
 
   template <class TileT>
   AICORE void operator()(const elementwise::Scratch& scratch, TileT& z, TileT& gradient,

@@ -6,6 +6,7 @@ namespace {
 
 struct Copy {
   static constexpr bool kComputesHalf = true;
+  static constexpr bool kTakesScratch = false;
 
   template <class TileT>
   AICORE void operator()(const elementwise::Scratch&, TileT& z, TileT& x) const {

@@ -162,7 +162,7 @@ class Source {
   Full tile_[kOperands];
 };
 
-/// The result of a kernel, with two buffers in UB.
+/// The result of a kernel, with two buffers in UB. It lies apart from all operands.
 template <class T, int kBlocks>
 class Sink {
  public:
@@ -184,6 +184,8 @@ class Sink {
     typename TileSet::Full tile(piece.rows, piece.cols);
     TASSIGN(tile, address_ + buffer_ * kTileBytes);
     wait_flag(PIPE_MTE3, PIPE_V, event_t(buffer_));  // this buffer was stored
+    strided::Global<T> global(piece.data, {piece.rows, piece.cols}, {piece.row_stride, 1});
+    AssignToResult(tile, global);
     if constexpr (std::is_same_v<T, Wide<T>>) {
       compute(tile);
     } else {
@@ -192,7 +194,6 @@ class Sink {
     }
     set_flag(PIPE_V, PIPE_MTE3, event_t(buffer_));
     wait_flag(PIPE_V, PIPE_MTE3, event_t(buffer_));  // the result is computed
-    strided::Global<T> global(piece.data, {piece.rows, piece.cols}, {piece.row_stride, 1});
     TSTORE(global, tile);
     set_flag(PIPE_MTE3, PIPE_V, event_t(buffer_));
     buffer_ ^= 1;

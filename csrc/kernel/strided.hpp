@@ -6,17 +6,19 @@
 #include <type_traits>
 
 #include "pto/pto-inst.hpp"
+#include "pto/view.hpp"
 #include "tiling.h"
 
 namespace strided {
 
 using namespace pto;
 
-/// Tiles of kTileBytes with kBlocks blocks of 32 bytes per row, and the row tiles within them.
+/// Tiles of kTileBytes, or of one row that is longer, with kBlocks blocks of 32 bytes per row, and
+/// the row tiles within them.
 template <class T, int kBlocks>
 struct Tiles {
   static constexpr int kCols = kBlocks * 32 / static_cast<int>(sizeof(T));
-  static constexpr int kRows = kTileBlocks / kBlocks;
+  static constexpr int kRows = kBlocks < kTileBlocks ? kTileBlocks / kBlocks : 1;
   using Full = Tile<TileType::Vec, T, kRows, kCols, BLayout::RowMajor, -1, -1>;
   using Row = Tile<TileType::Vec, T, 1, kCols, BLayout::RowMajor, -1, -1>;
 };
@@ -43,7 +45,7 @@ class Operand {
   AICORE void SetAddress(unsigned address) { address_ = address; }
 
   /// Loads piece, on PIPE_MTE2, or on PIPE_V where a row holds one value. What is there already is
-  /// not loaded again.
+  /// not loaded again. The tile is for reading, as long as nobody writes to the piece.
   AICORE void Load(const Piece<T>& piece) {
     if (data_ == piece.data && tile_.GetValidRow() == piece.rows &&
         tile_.GetValidCol() == piece.cols)
@@ -57,7 +59,7 @@ class Operand {
       for (int row = 0; row < piece.rows; ++row) LoadRow(piece, row);
     } else {
       Global<T> global(piece.data, {piece.rows, piece.cols}, {piece.row_stride, 1});
-      TLOAD(tile_, global);
+      LoadAsView(tile_, global);
     }
   }
 

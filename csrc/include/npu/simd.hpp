@@ -115,7 +115,13 @@ namespace detail {
 }
 
 [[gnu::always_inline]] inline Float WidenBfloat16(Uint16 bits) {
+#if defined(__AVX2__) && !defined(__clang__)
+  using Short = short __attribute__((vector_size(16)));
+  // GCC widens the halves one by one, and joins them.
+  return (Float)((Uint)__builtin_ia32_pmovzxwd256((Short)bits) << 16);
+#else
   return (Float)(__builtin_convertvector(bits, Uint) << 16);
+#endif
 }
 
 [[gnu::always_inline]] inline Uint16 NarrowBfloat16(Float value) {

@@ -35,10 +35,21 @@ inline bool IsAtHand(const npu::Core& core, const void* begin, const void* end) 
   return false;
 }
 
-/// The rows that a transfer between tile and global moves, counted as an instruction if they go the
-/// short way.
+/// Looks for the memory that holds the bytes from begin up to end; false where the long way has
+/// something to say about it.
+NPU_ONE_BODY(__attribute__((cold)) bool BringToHand(npu::Core& core, const char* op,
+                                                    const char* begin, const char* end)) {
+  const npu::NextInstruction next(op);
+  const npu::GlobalMemory memory = core.scheduler->FindGlobalMemory(op, begin);
+  if (!memory.is_known || !Holds(memory, begin, end)) return false;
+  core.memories[core.next_memory] = memory;
+  core.next_memory = static_cast<uint8_t>((core.next_memory + 1) % npu::kMemoriesAtHand);
+  return true;
+}
+
+/// The rows that a transfer between tile and global moves, if it may go the short way.
 template <class TileT, class Global>
-inline StraightRows TakeStraight(const TileT& tile, const Global& global) {
+inline StraightRows FindStraight(const char* op, const TileT& tile, const Global& global) {
   constexpr int64_t kBytes = sizeof(typename TileT::DType);
   npu::Core* core = npu::current_core;
   const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol(), pitch = global.GetStride(3);
@@ -50,14 +61,29 @@ inline StraightRows TakeStraight(const TileT& tile, const Global& global) {
   if (__builtin_expect(!is_plain, 0)) return {};
   char* data = reinterpret_cast<char*>(const_cast<typename Global::RawDType*>(global.data()));
   const char* end = data + ((rows - 1) * pitch + cols) * kBytes;
-  if (core->check_limits && __builtin_expect(!IsAtHand(*core, data, end), 0)) return {};
-  npu::CountInstruction(*core);
+  if (core->check_limits && __builtin_expect(!IsAtHand(*core, data, end), 0) &&
+      !BringToHand(*core, op, data, end)) {
+    return {};
+  }
   return {reinterpret_cast<std::byte*>(tile.data()),
           data,
           static_cast<size_t>(TileT::Cols * kBytes),
           static_cast<size_t>(pitch * kBytes),
           static_cast<size_t>(rows),
           static_cast<size_t>(cols * kBytes)};
+}
+
+/// The same, counted as an instruction.
+template <class TileT, class Global>
+inline StraightRows TakeStraight(const char* op, const TileT& tile, const Global& global) {
+  const StraightRows rows = FindStraight(op, tile, global);
+  if (__builtin_expect(rows.tile != nullptr, 1)) npu::CountInstruction(*npu::current_core);
+  return rows;
+}
+
+/// Whether the rows lie in global memory as they do in the tile.
+inline bool LieAlike(const StraightRows& rows) {
+  return rows.rows == 1 || rows.global_pitch == rows.tile_pitch;
 }
 
 /// Copies the bytes of a whole tile. memcpy takes 1.1 times as long: from 4 KiB on it repeats a

@@ -82,7 +82,7 @@ template <class TileT, class Global>
                 "TLOAD: expected tile and global tensor of one element size");
   const T pad = PadElement<T>(TileT::PadVal);
   if constexpr (kMayBeStraight<TileT, Global>) {
-    const StraightRows rows = TakeStraight(tile, global);
+    const StraightRows rows = TakeStraight(op, tile, global);
     if (__builtin_expect(rows.tile != nullptr, 1)) {
       CopyRows(reinterpret_cast<char*>(rows.tile), rows.tile_pitch, rows.global, rows.global_pitch,
                rows.rows, rows.bytes);

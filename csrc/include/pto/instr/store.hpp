@@ -187,8 +187,9 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
   static_assert(!std::is_const_v<typename Global::DType>,
                 "TSTORE: expected a global tensor of elements that may be written");
   if constexpr (!kAdds && kMayBeStraight<TileT, Global>) {
-    const StraightRows rows = TakeStraight(tile, global);
+    const StraightRows rows = TakeStraight(op, tile, global);
     if (__builtin_expect(rows.tile != nullptr, 1)) {
+      if (reinterpret_cast<char*>(rows.tile) == rows.global) return;  // see view.hpp
       CopyRows(rows.global, rows.global_pitch, reinterpret_cast<const char*>(rows.tile),
                rows.tile_pitch, rows.rows, rows.bytes);
       return;
