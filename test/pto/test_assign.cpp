@@ -26,6 +26,22 @@ TEST(Tassign, TakesConstantsAndWhatDataOfAnotherTileGave) {
   });
 }
 
+TEST(Tassign, TakesWindowsOfAccumulatorsThatEndWithinL0C) {
+  using Window = TileAcc<int32_t, 128, 256, 16, 256>;
+  test::OnCube([] {
+    Window window;
+    TASSIGN(window, 7 * 1024);  // the last 16 rows
+    EXPECT_EQ(GetTileOffset<Window>(15, 255), 15u * 128 * 16 + 15 * 16 + 15);
+  });
+  ExpectContains(FaultOf(
+                     [] {
+                       Window window;
+                       TASSIGN(window, 8 * 1024);
+                     },
+                     test::On::kCube),
+                 "to end within the 131072 bytes of L0C");
+}
+
 TEST(Tassign, MovesAGlobalTensorOfConstantsToo) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   OnCore([&] {

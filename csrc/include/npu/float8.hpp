@@ -113,6 +113,7 @@ inline uint8_t EncodeHif8(float value) {
 /// OCP 8-bit floats: E4M3 (up to 448, no infinity) and E5M2 (up to 57344).
 struct float8_e4m3_t {
   uint8_t bits;
+  uint8_t RawData() const { return bits; }
 
   float8_e4m3_t() = default;
   explicit float8_e4m3_t(float value) : bits(npu::EncodeSmall(npu::kE4m3Format, value)) {}
@@ -123,6 +124,7 @@ struct float8_e4m3_t {
 };
 struct float8_e5m2_t {
   uint8_t bits;
+  uint8_t RawData() const { return bits; }
 
   float8_e5m2_t() = default;
   explicit float8_e5m2_t(float value) : bits(npu::EncodeSmall(npu::kE5m2Format, value)) {}
@@ -135,6 +137,7 @@ struct float8_e5m2_t {
 /// A power of two, 2^(bits - 127), as a scale of blocks; 255 is NaN. Source: OCP microscaling.
 struct float8_e8m0_t {
   uint8_t bits;
+  uint8_t RawData() const { return bits; }
 
   explicit operator float() const {
     return bits == 0xff ? __builtin_nanf("") : npu::PowerOfTwo(static_cast<int>(bits) - 127);
@@ -143,6 +146,7 @@ struct float8_e8m0_t {
 
 struct hifloat8_t {
   uint8_t bits;
+  uint8_t RawData() const { return bits; }
 
   hifloat8_t() = default;
   explicit hifloat8_t(float value) : bits(npu::EncodeHif8(value)) {}
@@ -153,6 +157,7 @@ struct hifloat8_t {
 /// 1.75 in quarters), each with a sign.
 struct float4_e2m1x2_t {
   uint8_t pair;
+  uint8_t RawData() const { return pair; }
 
   float Get(int index) const {
     const uint32_t code = pair >> 4 * index & 0xf;
@@ -162,6 +167,7 @@ struct float4_e2m1x2_t {
 };
 struct float4_e1m2x2_t {
   uint8_t pair;
+  uint8_t RawData() const { return pair; }
 
   float Get(int index) const {
     const uint32_t code = pair >> 4 * index & 0xf;

@@ -265,6 +265,12 @@ class GlobalTensor {
   T*& data() { return data_; }
   T* const& data() const { return data_; }
 
+#ifdef __CPU_SIM
+  /// The element at offset, counted in memory order, for programs for simulators.
+  T GetElement(size_t offset) const { return data_[offset]; }
+  void SetElement(size_t offset, const RawDType& value) { data_[offset] = value; }
+#endif
+
  private:
   T* data_ = nullptr;
   Shape shape_;

@@ -66,4 +66,5 @@
 
 #ifdef __CPU_SIM
 #include "pto/cpu/cpu_sim.hpp"
+#include "pto/cpu/quant_rules.hpp"
 #endif

@@ -56,6 +56,16 @@ inline const char* KindName(TileType type) {
 template <class TileT>
 typename TileT::DType* ElementOf(const TileT& tile, size_t row, size_t col);
 
+/// An element of 4 bits, in the low half.
+template <class TileT>
+typename TileT::DType PairElement(const TileT& tile, size_t row, size_t col) {
+  constexpr bool kByRows = TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
+  const size_t at = kByRows ? col : row;
+  typename TileT::DType pair = *ElementOf(tile, kByRows ? row : row / 2, kByRows ? col / 2 : col);
+  pair.pair = static_cast<uint8_t>(pair.pair >> at % 2 * 4 & 0xf);
+  return pair;
+}
+
 /// Rows and columns of a tile's valid region: constants, or numbers in the object when kValid is
 /// DYNAMIC, which kernels also set by these names.
 template <int kValid>
@@ -229,7 +239,13 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
 
 #ifdef __CPU_SIM
   /// The same by row and column, for programs for simulators.
-  T GetElement(size_t row, size_t col) const { return *detail::ElementOf(*this, row, col); }
+  T GetElement(size_t row, size_t col) const {
+    if constexpr (detail::kPacked<T> != 1) {
+      return detail::PairElement(*this, row, col);
+    } else {
+      return *detail::ElementOf(*this, row, col);
+    }
+  }
   void SetElement(size_t row, size_t col, const T& value) {
     *detail::ElementOf(*this, row, col) = value;
   }

@@ -6,7 +6,7 @@
 
 #include "pto/conv_tile.hpp"
 #include "pto/global_tensor.hpp"
-#include "pto/tile.hpp"
+#include "pto/tile_facts.hpp"
 
 namespace pto {
 
@@ -45,6 +45,14 @@ constexpr TileLayoutCustom TileLayoutOf(TileOrder order) {
 template <class TileT>
 constexpr TileLayoutCustom GetTileLayoutCustom() {
   return detail::TileLayoutOf(detail::TileOrderOf<TileT>());
+}
+
+/// Distance of the element in row and col from the start of a tile, in elements.
+template <class TileT>
+constexpr size_t GetTileOffset(int row, int col) {
+  constexpr detail::LineOrder kLines = detail::kTileKind<TileT>.lines;
+  const auto line = static_cast<size_t>(kLines.lines_are_rows ? row : col);
+  return kLines.Offset(line, static_cast<size_t>(kLines.lines_are_rows ? col : row));
 }
 
 template <class T>

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <pto/pto-inst.hpp>
-#include <set>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -160,6 +160,40 @@ TEST(HostCore, MemoryAndHalfAreThoseOfPrograms) {
   EXPECT_EQ(static_cast<float>(tile.GetElement(0, 31)), 1.5f);
   EXPECT_EQ(aclrtFree(memory), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+}
+
+TEST(HostCore, ReadsElementsOf4BitsOneByOne) {
+  Tile<TileType::Vec, float4_e2m1x2_t, 2, 64> tile;
+  TASSIGN(tile, 0);
+  tile.data()[32 + 3].pair = 0x5a;  // row 1, columns 6 and 7
+  EXPECT_EQ(tile.GetElement(1, 6).RawData(), 0xa);
+  EXPECT_EQ(tile.GetElement(1, 7).RawData(), 0x5);
+}
+
+TEST(HostCore, TracesInstructionsWithTheirTiles) {
+  static_assert(cpu_sim::kInstructionTraceEnabled, "built with PTO_CPU_SIM_TRACE_MODE");
+  cpu_sim::ResetInstructionTrace();
+  VecTile<float, 2, 8> x, y;
+  TASSIGN(x, 0);
+  TASSIGN(y, 64);
+  Fill(x, 1);
+  const ScopedExecutionContext context(7, 0);
+  TADD(y, x, x);
+  TEXP(x, y);
+  const auto trace = cpu_sim::CopyInstructionTraceRecords();
+  ASSERT_EQ(trace.size(), 2u);
+  EXPECT_EQ(trace[0].opcode, "TADD");
+  EXPECT_EQ(trace[0].block_idx, 7u);
+  EXPECT_EQ(trace[1].sequence_id, 1u);
+  ASSERT_EQ(trace[0].output_tiles.size(), 1u);
+  EXPECT_EQ(trace[0].output_tiles[0].address, reinterpret_cast<uintptr_t>(y.data()));
+  EXPECT_EQ(trace[0].output_tiles[0].shape, (std::vector<int64_t>{2, 8}));
+  EXPECT_EQ(trace[1].input_tiles[0].address, reinterpret_cast<uintptr_t>(y.data()));
+  std::ostringstream json;
+  cpu_sim::DumpInstructionTraceJson(json);
+  EXPECT_NE(json.str().find("{\"opcode\":\"TEXP\",\"block_idx\":7,\"sequence_id\":1,"),
+            std::string::npos)
+      << json.str();
 }
 
 TEST(HostCore, TheEndOfAStreamClearsFlags) {

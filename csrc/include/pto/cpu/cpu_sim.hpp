@@ -16,6 +16,7 @@
 #include "npu/host_core.hpp"
 #include "pto/cpu/NPUMemoryModel.hpp"
 #include "pto/cpu/tile_offsets.hpp"
+#include "pto/cpu/trace.hpp"
 
 namespace pto::cpu_sim {
 
@@ -114,6 +115,7 @@ void LaunchKernelMultiCore(const KernelLaunchOptions& options, void*, Kernel&& k
     try {
       npu::HostCore().kernel = options.kernel_name.c_str();
       npu::HostCore().block_num = blocks;
+      ResetInstructionTrace();
       set_execution_context(index / sub_blocks, index % sub_blocks, sub_blocks);
       kernel();
     } catch (...) {

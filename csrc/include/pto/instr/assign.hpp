@@ -86,6 +86,19 @@ template <class TileT>
   npu::KeepCallSite();
 }
 
+/// Bytes that tile must have room for. An accumulator whose valid region is constant is never used
+/// beyond it: kernels give windows of rows the extent of the whole.
+template <class TileT>
+inline uint64_t BytesToPlace(const TileFacts& facts) {
+  constexpr bool kIsWindow =
+      TileT::Loc == TileType::Acc && TileT::ValidRow > 0 && TileT::ValidCol > 0;
+  if constexpr (kIsWindow && !kIsCompact<TileT>) {
+    constexpr size_t kLast = GetTileOffset<TileT>(TileT::ValidRow - 1, TileT::ValidCol - 1);
+    return (kLast + 1) * sizeof(typename TileT::DType);
+  }
+  return facts.Bytes();
+}
+
 template <class TileT>
 [[gnu::always_inline]] inline void Assign(TileT& tile, uint64_t address) {
   if constexpr (is_conv_tile_v<TileT>) {
@@ -94,7 +107,7 @@ template <class TileT>
     PlaceTile("TASSIGN", tile, facts, address, facts.Bytes());
   } else {
     const TileFacts facts(tile);
-    PlaceTile("TASSIGN", tile, facts, address, facts.Bytes());
+    PlaceTile("TASSIGN", tile, facts, address, BytesToPlace<TileT>(facts));
   }
 }
 
