@@ -73,16 +73,16 @@ DeviceContext* Communicator::Context() {
 }
 
 Communicators& Communicators::Get() {
-  static Communicators communicators;
-  return communicators;
+  static auto* const communicators = new Communicators;  // kernels may run when statics end
+  static const struct Departure {
+    ~Departure() { Get().LeaveAll(); }
+  } departure;
+  return *communicators;
 }
 
-// The process ends: the others are told, and the system takes the memory.
-Communicators::~Communicators() {
-  for (auto& communicator : all_) {
-    communicator->group().Leave();
-    static_cast<void>(communicator.release());
-  }
+void Communicators::LeaveAll() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& communicator : all_) communicator->group().Leave();
 }
 
 Communicator* Communicators::Add(std::unique_ptr<Communicator> communicator) {

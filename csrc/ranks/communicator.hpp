@@ -54,8 +54,9 @@ class Communicator {
 class Communicators {
  public:
   static Communicators& Get();
-  ~Communicators();
 
+  /// The process ends: tells the others. The system takes the memory.
+  void LeaveAll();
   Communicator* Add(std::unique_ptr<Communicator> communicator);
   Communicator* Find(const void* handle);
   Communicator* FindByName(const std::string& name);
