@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -57,8 +58,10 @@ void ExpectAll(const VecTile<T, 8, kPitch>& dst, const Expected& expected) {
 }
 
 template <class T>
-void CheckRepeats() {
-  OnCore([] {
+void CheckRepeats(bool a5 = test::kA3) {
+  OnCore([a5] {
+    std::optional<test::AsA5> chip;
+    if (a5) chip.emplace();
     Operands<T> o;
     TROWEXPAND(o.dst, o.column);
     ExpectAll<T>(o.dst, [&](int r, int) { return o.column.GetValue(r); });
@@ -112,6 +115,11 @@ TEST(Expand, ComputesWithTheRepeatedOperandOnEitherSideInFloat) { CheckArithmeti
 TEST(Expand, RepeatsAColumnOrARowOfHalf) { CheckRepeats<half>(); }
 TEST(Expand, ComputesWithTheRepeatedOperandOnEitherSideInHalf) { CheckArithmetic<half>(); }
 TEST(Expand, RepeatsAColumnOrARowOfInt32) { CheckRepeats<int32_t>(); }
+
+TEST(Expand, RepeatsAColumnOrARowOf64BitsOnA5) {
+  CheckRepeats<int64_t>(test::kA5);
+  CheckRepeats<uint64_t>(test::kA5);
+}
 TEST(Expand, ComputesWithTheRepeatedOperandOnEitherSideInInt32) { CheckArithmetic<int32_t>(); }
 
 TEST(Expand, DividesAndTakesExpOfTheDifference) {

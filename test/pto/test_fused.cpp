@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several operations in one instruction, against plain loops.
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "elements.hpp"
@@ -12,9 +13,12 @@ using test::Check;
 using test::ExpectContains;
 using test::ExpectEach;
 using test::FaultOn;
+using test::kA3;
 using test::kA5;
+using test::OnCore;
 using test::Samples;
 using test::Through;
+using test::VecTile;
 
 float Rectified(float value) { return value > 0 || std::isnan(value) ? value : 0.0f; }
 
@@ -57,6 +61,27 @@ TEST(MultiplyAdd, RoundsProductAndSum) {
 }
 
 TEST(MultiplyAdd, OfFloatsIsRoundedOnceOnA5) { CheckMultiplications<float>(kA5); }
+
+/// 1 + 2^-10 scaled by itself loses 2^-20 where the product is rounded to half.
+TEST(Taxpy, KeepsTheProductOnA5) {
+  const auto sum = [](bool is_a5) {
+    float result = 0.0f;
+    OnCore([&] {
+      std::optional<test::AsA5> chip;
+      if (is_a5) chip.emplace();
+      VecTile<half, 1, 16> dst(1, 16), src(1, 16);
+      TASSIGN(dst, 0);
+      TASSIGN(src, 64);
+      TEXPANDS(dst, static_cast<half>(-1.001953125f));
+      TEXPANDS(src, static_cast<half>(1.0009765625f));
+      TAXPY(dst, src, static_cast<half>(1.0009765625f));
+      result = static_cast<float>(dst.GetValue(0));
+    });
+    return result;
+  };
+  EXPECT_EQ(sum(kA3), 0.0f);
+  EXPECT_EQ(sum(kA5), 0x1p-20f);
+}
 
 template <class T>
 void CheckRelus() {

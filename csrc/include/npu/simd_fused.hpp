@@ -58,12 +58,16 @@ struct MultiplyThirdAddRelu {
 template <class E, class C>
 struct Axpy {
   C scalar;
+  bool is_fused;
+
   template <class T>
   T operator()(T y, T x) const {
-    if constexpr (std::is_same_v<T, Float>)
+    if constexpr (std::is_same_v<T, Float>) {
+      if (is_fused) return MultiplyAdd<float>{true}(Splat<T>(scalar), x, y);
       return detail::Rounded<E>(Splat<T>(scalar) * x) + y;
-    else
+    } else {
       return Splat<T>(scalar) * x + y;
+    }
   }
 };
 

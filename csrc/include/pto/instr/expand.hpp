@@ -27,7 +27,7 @@ template <class... Rest>
 }
 
 inline constexpr uint32_t kUpTo32Bits = kInts8To32 | kHalf | kBfloat16 | kFloat;
-inline constexpr TypeRule kExpandable = {kUpTo32Bits, kUpTo32Bits};
+inline constexpr TypeRule kExpandable = {kUpTo32Bits, kUpTo32Bits | kInt64 | kUint64};
 inline constexpr TypeRule kExpandFloat = {kHalf | kFloat, kHalf | kBfloat16 | kFloat};
 
 NPU_ONE_BODY(NPU_RAISES void RaiseExpand(const char* op, const npu::Text& expected, int rows,
@@ -230,7 +230,8 @@ struct ExpOfDifference {
 
 /// dst[i, j] = src[i, 0]; src a column of values, or a row of them where dst has one block of 32
 /// bytes per row.
-///   dst  Vec RowMajor tile of 8, 16 or 32-bit elements;  src  Vec tile with its valid rows
+///   dst  Vec RowMajor tile of 8, 16 or 32-bit elements (A5 also 64);  src  Vec tile with its valid
+///        rows
 /// Pipe V. Source: PTO ISA, TROWEXPAND.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TROWEXPAND(Dst& dst, Src& src, Events&... events) {
@@ -241,7 +242,8 @@ template <class Dst, class Src, class... Events>
 }
 
 /// dst[i, j] = src[0, j].
-///   dst, src  Vec RowMajor tiles of 8, 16 or 32-bit elements with the same valid columns
+///   dst, src  Vec RowMajor tiles of 8, 16 or 32-bit elements (A5 also 64) with the same valid
+///             columns
 /// Pipe V. Source: PTO ISA, TCOLEXPAND.
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLEXPAND(Dst& dst, Src& src, Events&... events) {

@@ -48,10 +48,11 @@ template <class Dst, class Src>
     report(ElementsOf(dst), Writes(dst), Reads(dst), Reads(src));
   };
   npu::Issue("TAXPY", npu::Pipe::kV, call_site, operands, [&] {
-    const Computed region =
-        CheckElementwise<T>(*npu::current_core, "TAXPY", kHalfOrFloat, dst, src);
+    const npu::Core& core = *npu::current_core;
+    const bool is_fused = core.arch->generation != npu::Generation::kA3;
+    const Computed region = CheckElementwise<T>(core, "TAXPY", kHalfOrFloat, dst, src);
     if constexpr (IsComputed<T>(kHalfOrFloat))
-      MapTiles(npu::simd::Axpy<T, decltype(scalar)>{scalar}, region, dst, dst, src);
+      MapTiles(npu::simd::Axpy<T, decltype(scalar)>{scalar, is_fused}, region, dst, dst, src);
   });
 }
 
@@ -255,7 +256,8 @@ template <class Dst, class Src, class... Events>
   return {};
 }
 
-/// dst[i, j] = dst[i, j] + scalar * src[i, j], product and sum each rounded to the type of dst.
+/// dst[i, j] = dst[i, j] + scalar * src[i, j], product and sum each rounded to the type of dst; on
+/// A5 the product is not rounded.
 ///   dst, src  Vec tiles with one valid shape, both of half or of float, or src of half and dst of
 ///             float
 /// Pipe V. Source: PTO ISA, TAXPY.
