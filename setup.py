@@ -139,11 +139,7 @@ def run(command: list[str]) -> None:
 
 setup(
     packages=find_packages(include=[name + suffix for name in PACKAGES for suffix in ("", ".*")]),
-    package_data={
-        **{name: ["py.typed", "*.pyi"] for name in PACKAGES},
-        # Not a package: its files are imported by Pythons of a run as modules of their own.
-        "op_extension.compat": ["startup/*.py"],
-    },
+    package_data={name: ["py.typed", "*.pyi"] for name in PACKAGES},
     # One extension without sources makes the wheel one for this Python and platform; what it
     # depends on is what a source distribution takes along.
     ext_modules=[Extension("npu_backend.lib", sources=[], depends=native_sources())],

@@ -57,7 +57,7 @@ def make(given_pto: str) -> Folders:
     root.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(dir=root.parent))
     _make_home(work / "home")
-    _make_pto(work / "pto", given_pto)
+    _make_pto(work / "pto", work / "home", given_pto)
     environment.write_scripts(work / "home", made.home, made.pto)
     try:
         work.rename(root)
@@ -101,13 +101,14 @@ def _torch_npu_script() -> str:
     return f'INPUT("{library_folder()}/libnpu_backend.so" AS_NEEDED({torch}))\n'
 
 
-def _make_pto(folder: Path, given: str) -> None:
-    """A folder for PTO_LIB_PATH: our headers, and beside them what a folder that was given before has."""
+def _make_pto(folder: Path, home: Path, given: str) -> None:
+    """A folder for PTO_LIB_PATH: our headers and libraries, and beside them what a folder that was given has."""
     folder.mkdir(parents=True)
     _link(folder / "include", include_folders()[0])
+    (folder / "lib").symlink_to(os.path.relpath(home / "lib64", folder))
     if given and Path(given).is_dir():
         for entry in Path(given).iterdir():
-            if entry.name != "include":
+            if entry.name not in ("include", "lib"):
                 _link(folder / entry.name, entry)
 
 
