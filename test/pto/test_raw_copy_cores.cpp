@@ -78,6 +78,32 @@ TEST(RawCopyBetweenCores, FromAVectorCoreToL1) {
       });
 }
 
+/// One text for both kinds of core: what fills L1 is passed over on the vector cores.
+TEST(MixedKernel, LeavesTilesOfL1ToTheCubeCoreOnA5) {
+  std::vector<int32_t> global(128);
+  for (int i = 0; i < 128; ++i) global[i] = i;
+  const auto fill = [&](bool is_a5) {
+    std::optional<AsA5> chip;
+    if (is_a5) chip.emplace();
+    Bursts tile, filled;
+    TASSIGN(tile, 0);
+    TASSIGN(filled, 512);
+    test::Matrix<int32_t> source(global.data(), {16, 8}, {8, 1});
+    TLOAD(tile, source);
+    TEXPANDS(filled, 7);
+    return std::pair(tile.data(), filled.data());
+  };
+  OnMixed(
+      [&] {
+        const auto [loaded, filled] = fill(true);
+        for (int i = 0; i < 128; ++i) ASSERT_EQ(loaded[i] + filled[i], i + 7);
+      },
+      [&] { fill(true); });
+  ExpectContains(
+      test::MixedFault([] {}, [&] { fill(false); }),
+      "TLOAD: expected a core with L1 for the Mat int32 tile of 16x8, got a vector core");
+}
+
 TEST(RawCopyBetweenCores, NamesWhatTheChipRefuses) {
   const auto copy = [](uintptr_t to, int core, bool is_a5 = true) {
     return [to, core, is_a5] {

@@ -163,6 +163,20 @@ inline void CheckIsA5(const npu::Core& core, const char* op) {
   if (__builtin_expect(lacks, 0)) RaiseGeneration(core, op);
 }
 
+/// Whether an instruction that fills a tile of L1 is the cube core's: a vector core of A5 passes
+/// over it in a kernel of both kinds of core, whose text is one. Source: PTO ISA, tests of TLOAD
+/// (A5).
+template <class TileT>
+inline bool IsOfCubeCore() {
+  if constexpr (TileT::Loc == TileType::Mat) {
+    const npu::Core* core = npu::current_core;
+    return core != nullptr && core->type == npu::CoreType::kVector && core->sub_block_num != 1 &&
+           core->arch->generation == npu::Generation::kA5;
+  } else {
+    return false;
+  }
+}
+
 NPU_ONE_BODY(NPU_RAISES void RaiseOdd(const char* op, const char* what, int64_t got)) {
   npu::RaiseFault(op, npu::Text("an even ") + what + " of elements of 4 bits", npu::TextOf(got));
 }

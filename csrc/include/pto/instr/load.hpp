@@ -110,10 +110,12 @@ template <class TileT, class Global>
 /// of one shape, with 32 bytes in the last dimension.
 /// Or, on A5, scales of products: MX_A_ZZ, MX_A_ND, MX_A_DN into a Mat tile of layout ZZ, MX_B_NN,
 /// MX_B_ND, MX_B_DN into one of layout NN, with boxes of 32 bytes: over the valid region of tile,
-/// of ZZ and NN all of global. Pipe MTE2. Source: PTO ISA, TLOAD.
+/// of ZZ and NN all of global. A Mat tile on a vector core of A5, where the kernel also runs on the
+/// cube core: nothing. Pipe MTE2. Source: PTO ISA, TLOAD.
 template <class TileT, class Global, class... Events>
 [[gnu::always_inline]] inline RecordEvent TLOAD(TileT& tile, Global& global, Events&... events) {
   (events.Wait(), ...);
+  if (detail::IsOfCubeCore<TileT>()) return {};
   if constexpr (is_conv_tile_v<TileT>) {
     detail::LoadConv(tile, global);
   } else if constexpr (detail::IsScaleLayout(Global::layout)) {

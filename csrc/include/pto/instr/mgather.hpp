@@ -197,6 +197,7 @@ template <Coalesce kMode, GatherOOB kOob, class Dst, class Global, class Idx, cl
 [[gnu::always_inline]] inline RecordEvent MGATHER(Dst& dst, Global& src, Idx& indexes,
                                                   Events&... events) {
   (events.Wait(), ...);
+  if (detail::IsOfCubeCore<Dst>()) return {};
   if constexpr (is_global_data_v<Idx>) {
     static_assert(kMode == Coalesce::Row, "MGATHER: expected scratch, for elements to a Mat tile");
     detail::GatherRowsToL1(dst, src, indexes, detail::BeyondOf(kOob));
@@ -228,6 +229,7 @@ template <Coalesce kMode, GatherOOB kOob, class Dst, class Global, class Idx, cl
           std::enable_if_t<is_global_data_v<Scratch>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent MGATHER(Dst& dst, Global& src, Idx& indexes,
                                                   Scratch& scratch) {
+  if (detail::IsOfCubeCore<Dst>()) return {};
   detail::GatherElementsToL1(dst, src, indexes, scratch, detail::BeyondOf(kOob));
   npu::KeepCallSite();
   return {};

@@ -277,6 +277,7 @@ template <class Dst, class... Events>
 [[gnu::always_inline]] inline RecordEvent TEXPANDS(Dst& dst, typename Dst::DType scalar,
                                                    Events&... events) {
   (events.Wait(), ...);
+  if (detail::IsOfCubeCore<Dst>()) return {};
   if constexpr (Dst::Loc == TileType::Mat) {
     detail::FillMat(dst, scalar);
   } else {
