@@ -27,9 +27,9 @@ using Computed = std::conditional_t<std::is_same_v<T, bfloat16_t> ||
 /// Blocks of 32 bytes of tiles that hold one row, or a part of it: many where an operation goes
 /// over its tiles but once or twice, so that what a tile costs beside its elements counts less.
 template <class Operation, class T>
-constexpr int kLongBlocks =
-    Operation::kTakesScratch || !std::is_same_v<Computed<Operation, T>, T> ? kTileBlocks
-                                                                           : 4 * kTileBlocks;
+constexpr int kLongBlocks = kTileBlocks * (!std::is_same_v<Computed<Operation, T>, T> ? 1
+                                           : Operation::kTakesScratch                 ? 2
+                                                                                      : 4);
 
 /// A wide tile is a tile of 16-bit elements in float.
 constexpr unsigned kWideBytes = 2 * kTileBytes;
@@ -106,8 +106,8 @@ AICORE void RunTiles(const Operation& operation, __gm__ T* z, __gm__ T* const (&
     set_flag(PIPE_V, PIPE_MTE2, event_t(b));  // operand buffers start free
     set_flag(PIPE_MTE3, PIPE_V, event_t(b));  // so do result buffers
   }
-  bool lies_apart = true;  // z from what it is computed of
-  for (int k = 0; k < kOperands; ++k) lies_apart = lies_apart && x[k] != z;
+  bool lies_apart = true;  // z from all but the first x, in whose place it may be computed
+  for (int k = 1; k < kOperands; ++k) lies_apart = lies_apart && x[k] != z;
   int b = 0;
   for (int64_t tile = grid.First(); tile < grid.Last(); ++tile, b ^= 1) {
     const strided::Place place = grid.At(tile);
