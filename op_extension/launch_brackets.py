@@ -11,6 +11,8 @@ import re
 import sys
 from pathlib import Path
 
+from op_extension import kernel_cores
+
 _INCLUDE = "#include <npu/launch.hpp>"
 _OPENING = "([{"
 _CLOSING = ")]}"
@@ -56,6 +58,7 @@ def rewrite(source: str, name: str = "<source>") -> str:
     code = without_literals(source)
     if "<<<" not in code:
         return source
+    declared = kernel_cores.declared_in(code)
     parts: list[str] = []
     done = 0
     for match in re.finditer(r"<<<", code):
@@ -74,7 +77,8 @@ def rewrite(source: str, name: str = "<source>") -> str:
             options += ["nullptr"] * (3 - len(options))
         arguments = source[opening : closing + 1]
         name_of = _quoted(kernel, _macro_parameters(code, start))
-        call = f"::npu::LaunchBody({name_of}, {options[0]}, {options[2]}, [=] {{ {kernel}{arguments}; }})"
+        body = f"[=] {{ {kernel}{arguments}; }}"
+        call = f"::npu::LaunchBody({name_of}, {options[0]}, {options[2]}, {body}{_cores(kernel, declared)})"
         parts += [source[done:start], call]
         lost = source.count("\n", start, closing + 1) - call.count("\n")
         parts.append(_newlines(source, start, lost))
@@ -86,6 +90,12 @@ def rewrite(source: str, name: str = "<source>") -> str:
 def _register_value(match: re.Match[str]) -> str:
     """An assignment of what a register of the chip holds here; programs are nowhere, so the program counter is 0."""
     return f"{match['variable']} = {_REGISTER_VALUES[match['register']]}" + "\n" * match.group().count("\n")
+
+
+def _cores(kernel: str, declared: dict[str, tuple[str, ...]]) -> str:
+    """The last argument of a launch of a kernel that says which kinds of core it is for."""
+    cores = declared.get(re.split(r"<", kernel)[0].rpartition("::")[2].strip())
+    return f", {kernel_cores.as_cpp(cores)}" if cores else ""
 
 
 def _newlines(source: str, at: int, count: int) -> str:

@@ -11,14 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from op_extension.kernel_cores import SPECIFIERS, as_cpp, named_by
 from op_extension.launch_brackets import without_literals
 
-_SPECIFIERS = (
-    r"(?:\s|__\w+__(?:\s*\([^()]*\))?|AICORE|\[aicore\]|\[\[[^\]]*\]\]|inline|__attribute__\s*\(\([^()]*\)\))*"
-)
 _KERNEL = re.compile(
-    rf'extern\s+"C"{_SPECIFIERS}?\b__global__{_SPECIFIERS}\bvoid{_SPECIFIERS}\b(?P<name>\w+)\s*\((?P<parameters>[^()]*)\)'
-    rf"{_SPECIFIERS}\{{",
+    rf'extern\s+"C"(?P<specifiers>{SPECIFIERS}?\b__global__{SPECIFIERS}\bvoid{SPECIFIERS})\b(?P<name>\w+)\s*'
+    rf"\((?P<parameters>[^()]*)\){SPECIFIERS}\{{"
 )
 _TASK = re.compile(r"\bKERNEL_TASK_TYPE(?:_DEFAULT)?\s*\(\s*(?P<task>\w+)\s*\)")
 # The cores that a task type names; None: what the passes hold.
@@ -75,7 +73,7 @@ def kernels_of(text: str, name: str) -> list[Kernel]:
     found: dict[str, Kernel] = {}
     for match in _KERNEL.finditer(code):
         parameters = _parameters(match["parameters"], f"{name}: kernel {match['name']}")
-        cores = _cores(code, match.end(), f"{name}: kernel {match['name']}")
+        cores = _cores(code, match.end(), f"{name}: kernel {match['name']}") or named_by(match["specifiers"])
         known = found.get(match["name"])
         if known is not None and known.parameters != parameters:
             raise KernelError(f"{name}: kernel {match['name']}: expected one list of parameters, got two")
@@ -187,13 +185,11 @@ def source(found: Passes) -> str:
         addresses = {core: f"&{kernel.name}__{core}_pass" for core in cores}
         lines += [f"extern const npuKernelPass {kernel.name}__{core}_pass;" for core in cores]
         vector, cube = (addresses.get(core, "nullptr") for core in ("vector", "cube"))
-        choice = "npuKernel" if kernel.cores else "npu::OfPasses"
         names = "".join(f", {parameter.name}" for parameter in kernel.parameters)
         lines += [
             f"{kernel.declaration} {{",
-            f'  static const npuKernel kKernel = {choice}{{"{kernel.name}", {vector}, {cube}}};'
-            if kernel.cores
-            else f'  static const npuKernel kKernel = {choice}("{kernel.name}", {vector}, {cube});',
+            "  static const npuKernel kKernel =",
+            f'      npu::OfPasses("{kernel.name}", {vector}, {cube}, {as_cpp(kernel.cores)});',
             f"  return npu::LaunchWithArguments(kKernel, block_dim, stream{names});",
             "}",
         ]

@@ -63,6 +63,14 @@ __global__ AICORE void on_both(__gm__ int* counts) {
 #endif
 }
 __global__ AICORE void on_none(__gm__ int*) {}
+// Not empty for any kind of core: these say which they are for.
+__global__ __vector__ void named_vector(__gm__ int* counts) { CountCore(counts, block_idx); }
+__global__ AICORE __attribute__((aic)) void named_cube(__gm__ int* counts) { CountCore(counts, block_idx); }
+__global__ __mix__(1, 2) void named_both(__gm__ int* counts) {
+#ifdef __DAV_VEC__
+  CountCore(counts, get_subblockid());
+#endif
+}
 __global__ AICORE void misplaced(__gm__ float* x) {
 #ifdef __DAV_VEC__
   Tile<TileType::Vec, float, 1, 32> tile;
@@ -74,6 +82,9 @@ extern "C" void call_doubled(int blocks, void* stream, float* x, int* counts) { 
 extern "C" void call_on_cube(int blocks, void* stream, int* counts) { LAUNCH(on_cube, counts); }
 extern "C" void call_on_both(int blocks, void* stream, int* counts) { on_both<5><<<1, nullptr, stream>>>(counts); }
 extern "C" void call_on_none(int blocks, void* stream, int* counts) { LAUNCH(on_none, counts); }
+extern "C" void call_named_vector(int, void* stream, int* counts) { named_vector<<<3, nullptr, stream>>>(counts); }
+extern "C" void call_named_cube(int, void* stream, int* counts) { named_cube<<<3, nullptr, stream>>>(counts); }
+extern "C" void call_named_both(int, void* stream, int* counts) { named_both<<<1, nullptr, stream>>>(counts); }
 extern "C" void call_misplaced(int blocks, void* stream, float* x) { LAUNCH(misplaced, x); }
 """
 
@@ -111,6 +122,11 @@ class LibraryTest(unittest.TestCase):
         self.assertEqual(self.counts("on_cube"), [1, 1, 1])
         self.assertEqual(self.counts("on_both"), [1, 6, 6])
         self.assertEqual(self.counts("on_none"), [0, 0, 0])
+
+    def test_a_kernel_runs_on_the_cores_that_it_names(self):
+        self.assertEqual(self.counts("named_vector"), [1, 1, 1])
+        self.assertEqual(self.counts("named_cube"), [1, 1, 1])
+        self.assertEqual(self.counts("named_both"), [1, 1, 0])
 
     def test_a_launch_is_queued_on_the_stream_that_it_names(self):
         stream, x = torch.npu.Stream(), torch.ones(32, device="npu")

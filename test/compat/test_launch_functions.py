@@ -37,7 +37,7 @@ class KernelsTest(unittest.TestCase):
         numbers = [Parameter("uint32_t", "n"), Parameter("bool", "causal_mask")]
         self.assertEqual(add, Kernel("add", (*pointer, *numbers), ("vector", "cube")))
         self.assertEqual(other, Kernel("other", (Parameter("unsigned long long", "n"), Parameter("void*", "p")), None))
-        self.assertEqual(nothing, Kernel("nothing", (), None))
+        self.assertEqual(nothing, Kernel("nothing", (), ("vector",)))
 
     def test_takes_the_placeholder_of_another_pass_for_the_same_kernel(self):
         text = 'extern "C" __global__ AICORE void k(GM_ADDR a) {}\n'
@@ -85,10 +85,11 @@ class PassesTest(unittest.TestCase):
             passes([mixed], {"vector": vector, "cube": empty}, "k.cpp")
 
     def test_a_kernel_that_names_its_cores_has_those(self):
-        for cores, kernel in ((None, 'npu::OfPasses("k", &k__'), (("vector", "cube"), 'npuKernel{"k", &k__')):
-            self.assertIn(kernel, source({self.KERNEL._replace(cores=cores): ("vector", "cube")}))
+        for cores, named in ((None, "kNotEmpty"), (("vector", "cube"), "kBoth")):
+            text = source({self.KERNEL._replace(cores=cores): ("vector", "cube")})
+            self.assertIn(f'("k", &k__vector_pass, &k__cube_pass, ::npu::Cores::{named})', text)
         found = {self.KERNEL: ("cube",)}
-        self.assertIn('("k", nullptr, &k__cube_pass)', source(found))
+        self.assertIn('("k", nullptr, &k__cube_pass, ', source(found))
         self.assertIn("k__cube_pass = npu::Entry<&k>::kPass;", exports(found, "cube"))
         self.assertNotIn("kPass", exports(found, "vector"))
 

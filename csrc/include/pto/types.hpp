@@ -25,6 +25,10 @@
 #define __aicore__
 #define aicore [maybe_unused]  // kernels spell it [aicore], too
 #define __global__
+// Kinds of core of a kernel: read by what makes its launches.
+#define __vector__
+#define __cube__
+#define __mix__(...)
 #define GM_ADDR __gm__ uint8_t*
 #if defined(__x86_64__) && !defined(__clang__)
 using __fp16 = half;  // a keyword of the chip's compiler, as on aarch64

@@ -101,22 +101,29 @@ inline bool ReturnsAtOnce(const npuKernelPass& pass) {
   return std::memcmp(code, kReturn, sizeof(kReturn)) == 0;
 }
 
-/// A kernel with two passes (or one of them nullptr), of which an empty one counts as none: a block
-/// is then one core, as where the chip's compiler finds the kernel to be for one kind of core.
-inline npuKernel OfPasses(const char* name, const npuKernelPass* vector,
-                          const npuKernelPass* cube) {
-  if (vector == nullptr || cube == nullptr) return {name, vector, cube};
+/// The kinds of core that a kernel says it is for; kNotEmpty: it says nothing.
+enum class Cores { kNotEmpty, kVector, kCube, kBoth };
+
+/// A kernel with two passes (or one of them nullptr). If it names no kind of core, an empty pass
+/// counts as none: a block is then one core, as where the chip's compiler finds the kernel to be
+/// for one kind of core.
+inline npuKernel OfPasses(const char* name, const npuKernelPass* vector, const npuKernelPass* cube,
+                          Cores cores) {
+  if (cores == Cores::kVector) return {name, vector, nullptr};
+  if (cores == Cores::kCube) return {name, nullptr, cube};
+  if (cores == Cores::kBoth || vector == nullptr || cube == nullptr) return {name, vector, cube};
   if (ReturnsAtOnce(*cube)) return {name, vector, nullptr};
   return {name, ReturnsAtOnce(*vector) ? nullptr : vector, cube};
 }
 
 /// The kernel of a launch in brackets.
 template <class Body>
-inline npuKernel KernelOf(const char* name) {
+inline npuKernel KernelOf(const char* name, Cores cores) {
 #if defined(__DAV_CUBE__) && !defined(__DAV_VEC__)
-  return OfPasses(name, VectorPasses::Find(NPU_SOURCE_KEY, typeid(Body).name()), &kPassOf<Body>);
+  return OfPasses(name, VectorPasses::Find(NPU_SOURCE_KEY, typeid(Body).name()), &kPassOf<Body>,
+                  cores);
 #else
-  return {name, &kPassOf<Body>, nullptr};
+  return OfPasses(name, &kPassOf<Body>, nullptr, cores);
 #endif
 }
 
@@ -139,11 +146,12 @@ inline npuError_t Enqueue(npuLaunchConfig config, void* stream, const char* call
 /// Enqueues blocks runs of body, which calls a kernel, on stream (nullptr: the default stream). A
 /// launch in brackets has no result.
 template <class Body>
-npuError_t LaunchBody(const char* name, uint32_t blocks, void* stream, Body body) {
+npuError_t LaunchBody(const char* name, uint32_t blocks, void* stream, Body body,
+                      Cores cores = Cores::kNotEmpty) {
 #ifdef NPU_VECTOR_PASS_ONLY
   static_cast<void>(&VectorPassOf<Body>::kInstance);
 #endif
-  static const npuKernel kKernel = KernelOf<Body>(name);
+  static const npuKernel kKernel = KernelOf<Body>(name, cores);
   auto owned = std::make_unique<Body>(std::move(body));
   Body* pointer = owned.get();
   npuLaunchConfig config = {};
