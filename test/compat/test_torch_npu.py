@@ -26,6 +26,7 @@ finally:
     sys.path.remove(str(STARTUP))
 
 import torch_npu
+from torch_npu.testing import common_utils
 from torch_npu.testing.testcase import TestCase
 from torch_npu.utils.cpp_extension import NpuExtension
 
@@ -111,6 +112,31 @@ class OtherAssertionsTest(unittest.TestCase):
             case.assertObjectIn(object(), [one])
         with self.assertRaisesRegex(AssertionError, "expected no warning, got"):
             case.assertNotWarn(lambda: warnings.warn("loud", stacklevel=1))
+
+
+class InputsTest(unittest.TestCase):
+    def test_are_the_same_on_both_devices_and_within_their_bounds(self):
+        on_cpu, on_npu = common_utils.create_common_tensor([np.float16, 2, (3, 50)], -1, 1)
+        self.assertEqual((on_cpu.dtype, on_cpu.shape, str(on_npu.device)), (torch.float16, (3, 50), "npu:0"))
+        self.assertTrue(torch.equal(on_cpu, on_npu.cpu()) and on_cpu.abs().max() <= 1 and on_cpu.std() > 0.1)
+
+    def test_formats_are_the_base_ones(self):
+        x = torch.ones(2, 2, 2, 2).npu()
+        self.assertEqual((torch_npu.get_npu_format(x), torch_npu.get_npu_format(x[0])), (0, 2))
+        self.assertIs(torch_npu.npu_format_cast(x, 2), x)
+        for call in (
+            lambda: torch_npu.npu_format_cast(x, 29),
+            lambda: common_utils.create_common_tensor([np.float32, 29, (2,)], 0, 1),
+        ):
+            with self.assertRaisesRegex(NotImplementedError, r"expected a base format, .* got 29"):
+                call()
+
+    def test_random_numbers_go_on_behind_a_block(self):
+        torch.manual_seed(0)
+        with common_utils.freeze_rng_state():
+            inside = torch.rand(2), torch.rand(2, device="npu").cpu()
+        for one, other in zip(inside, (torch.rand(2), torch.rand(2, device="npu").cpu()), strict=True):
+            self.assertTrue(torch.equal(one, other))
 
 
 class ExtensionTest(unittest.TestCase):

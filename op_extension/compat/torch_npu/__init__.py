@@ -17,8 +17,9 @@ import npu_backend  # noqa: F401  (brings the device)
 
 from . import utils
 from .attention import npu_fused_infer_attention_score
+from .formats import get_npu_format, npu_format_cast
 
-__all__ = ["npu", "npu_fused_infer_attention_score", "utils"]
+__all__ = ["get_npu_format", "npu", "npu_format_cast", "npu_fused_infer_attention_score", "utils"]
 __version__ = torch.__version__.split("+")[0]
 
 npu = importlib.import_module("npu_backend.npu")
