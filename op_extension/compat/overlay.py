@@ -85,7 +85,7 @@ def _facts(overlay: Overlay) -> dict[str, object]:
     """What ``op_extension_startup`` is told."""
     return {
         "python": list(sys.version_info[:2]),
-        "prefix": sys.prefix,
+        "prefix": os.path.realpath(sys.prefix),
         "root": str(shipped.ROOT),
         "sites": _site_folders(),
         "overlay_site": str(overlay.site_packages),

@@ -8,6 +8,7 @@ Only the standard library, and pip where it runs.
 from __future__ import annotations
 
 import importlib.machinery
+import os
 import re
 import subprocess
 import sys
@@ -69,7 +70,7 @@ def install(run: dict[str, Any]) -> None:
 def _wrap(main: Callable[[list[str]], int], run: dict[str, Any]) -> Callable[..., int]:
     def wrapped(arguments: list[str] | None = None) -> int:
         words = sys.argv[1:] if arguments is None else arguments
-        if sys.prefix == run["prefix"]:
+        if os.path.realpath(sys.prefix) == run["prefix"]:  # not into the environment that the run was started in
             return subprocess.call([run["overlay_python"], "-m", "pip", *words])
         changed = Front(run["torch"]).arguments(words)
         return 0 if changed is None else main(changed)

@@ -36,7 +36,9 @@ def begin() -> None:
 def arrange_path(run: dict[str, Any]) -> None:
     """Puts the folders of packages in order; ours come last."""
     sys.path[:] = [entry for entry in sys.path if entry != run["root"]]
-    if sys.prefix == run["prefix"]:  # the interpreter of the environment itself: the overlay hides what is in it
+    if (
+        os.path.realpath(sys.prefix) == run["prefix"]
+    ):  # the interpreter of the environment itself: the overlay hides what is in it
         known = list(sys.path)
         site.addsitedir(run["overlay_site"])
         added = [entry for entry in sys.path if entry not in known]
