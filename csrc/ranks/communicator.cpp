@@ -72,6 +72,14 @@ DeviceContext* Communicator::Context() {
   return context_;
 }
 
+const LentMemory* Communicator::Lend(const char* where, void* memory, size_t bytes,
+                                     std::string* error) {
+  auto lent = LentMemory::Lend(where, *group_, memory, bytes, error);
+  if (lent == nullptr) return nullptr;
+  lent_.push_back(std::move(lent));
+  return lent_.back().get();
+}
+
 Communicators& Communicators::Get() {
   static auto* const communicators = new Communicators;  // kernels may run when statics end
   static const struct Departure {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ranks/lent_memory.hpp"
 #include "ranks/rank_group.hpp"
 
 namespace npu::ranks {
@@ -37,6 +38,8 @@ class Communicator {
   const std::string& name() const { return name_; }
   /// The context, made by the first call; null when the device has no memory.
   DeviceContext* Context();
+  /// Lends memory to the others, until this ends; null and a sentence as LentMemory::Lend.
+  const LentMemory* Lend(const char* where, void* memory, size_t bytes, std::string* error);
 
  private:
   explicit Communicator(std::unique_ptr<RankGroup> group);
@@ -48,6 +51,7 @@ class Communicator {
   std::string name_;
   std::vector<void*> windows_;  // that the runtime knows
   DeviceContext* context_ = nullptr;
+  std::vector<std::unique_ptr<LentMemory>> lent_;
 };
 
 /// Live communicators of this process: handles are checked against it.

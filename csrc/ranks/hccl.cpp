@@ -195,6 +195,24 @@ HcclResult HcclAllocComResourceByTiling(HcclComm comm, void*, void*, void** cont
   });
 }
 
+/// Lends memory of aclrtMalloc to all ranks of comm, which all call it; addresses: room for one of
+/// each rank, by which kernels of this process reach what it has lent.
+HcclResult npuHcclLendMemory(HcclComm comm, void* memory, uint64_t bytes, uint64_t* addresses) {
+  return With(__func__, comm, [&](Communicator& communicator) {
+    if (addresses == nullptr) return RefuseNull("npuHcclLendMemory");
+    std::string error;
+    const auto* lent = npuDeviceSynchronize() == NPU_SUCCESS
+                           ? communicator.Lend("npuHcclLendMemory", memory, bytes, &error)
+                           : nullptr;
+    if (lent == nullptr)
+      return Fail(HCCL_E_MEMORY, error.empty() ? npuGetLastErrorMessage() : error);
+    for (uint32_t rank = 0; rank < communicator.group().size(); ++rank) {
+      addresses[rank] = reinterpret_cast<uintptr_t>(lent->Of(rank));
+    }
+    return HCCL_SUCCESS;
+  });
+}
+
 // Of the vendor's runtime.
 int32_t rtSetDevice(int32_t device) { return npuSetDevice(device); }
 int32_t rtStreamCreate(void** stream, int32_t) {

@@ -15,6 +15,7 @@
 extern "C" HcclResult HcclAllocComResourceByTiling(HcclComm, void*, void*, void**);
 extern "C" HcclResult HcomGetCommHandleByGroup(const char*, HcclComm*);
 extern "C" HcclResult HcomGetL0TopoTypeEx(const char*, uint32_t*, uint32_t);
+extern "C" HcclResult npuHcclLendMemory(HcclComm, void*, uint64_t, uint64_t*);
 extern "C" int32_t rtSetDevice(int32_t);
 extern "C" int32_t rtStreamCreate(void**, int32_t);
 extern "C" int32_t rtStreamDestroy(void*);
@@ -198,6 +199,50 @@ TEST(Hccl, WindowsHaveEnds) {
     test::ExpectContains(
         text, "TLOAD: expected global memory within the 2097152 bytes of its allocation");
   }
+}
+
+TEST(Hccl, RanksLendMemoryOfTheirOwn) {
+  const auto texts = Connected(3, [](Rank& own) {
+    constexpr size_t kBytes = (size_t{2} << 20) + 1024;
+    void* memory = nullptr;
+    uint64_t of_ranks[3] = {};
+    std::string error = Error(npuMalloc(&memory, kBytes));
+    auto* const mine = static_cast<int32_t*>(memory);
+    for (int i = 0; i < 256; ++i) mine[i] = static_cast<int32_t>(own.rank) * 1000 + i;
+    if (npuHcclLendMemory(own.comm, memory, kBytes, of_ranks) != HCCL_SUCCESS)
+      return error + "lend";
+    if (of_ranks[own.rank] != reinterpret_cast<uintptr_t>(memory)) error += "moved ";
+    const uint32_t next = (own.rank + 1) % 3;
+    error += Error(test::Run([&] {
+      LineTile tile;
+      TASSIGN(tile, 0);
+      Line from(mine), to(reinterpret_cast<int32_t*>(of_ranks[next]) + 256);
+      comm::TPUT(to, from, tile);
+    }));
+    HcclBarrier(own.comm, nullptr);
+    error += Error(npuDeviceSynchronize());
+    for (int i = 0; i < 256; ++i) {
+      const int32_t before = static_cast<int32_t>(own.rank + 2) % 3 * 1000 + i;
+      if (mine[256 + i] != before) error += std::to_string(i) + " ";
+    }
+    error += Error(npuFree(memory));
+    return error + (HcclCommDestroy(own.comm) == HCCL_SUCCESS ? "good" : "destroy");
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(3, "good"));
+}
+
+TEST(Hccl, ARankThatHasNothingToLendIsNamed) {
+  const auto texts = Connected(2, [](Rank& own) {
+    void* memory = nullptr;
+    uint64_t of_ranks[2] = {};
+    std::string error = Error(npuMalloc(&memory, size_t{2} << 20));
+    void* odd = static_cast<char*>(memory) + 64;
+    npuHcclLendMemory(own.comm, own.rank == 0 ? memory : odd, 1024, of_ranks);
+    return error + npuGetLastErrorMessage();
+  });
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "npuHcclLendMemory: expected rank 1 to lend memory, got none",
+                       "npuHcclLendMemory: expected memory of aclrtMalloc, got another one"}));
 }
 
 TEST(Hccl, TellsOfItsGroup) {

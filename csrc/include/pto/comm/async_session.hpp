@@ -9,6 +9,11 @@
 #include "pto/traits.hpp"
 #include "pto/types.hpp"
 
+// Kernels ask for the engine URMA by this name, as of A5.
+#if defined(__NPU_ARCH__) && __NPU_ARCH__ != 2201 && !defined(__CPU_SIM)
+#define PTO_URMA_SUPPORTED
+#endif
+
 namespace pto::comm {
 
 enum class DmaEngine : uint8_t { SDMA, URMA, RDMA };
