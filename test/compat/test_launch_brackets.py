@@ -113,7 +113,7 @@ class LaunchBracketsTest(unittest.TestCase):
 
     def test_names_a_kernel_whose_name_is_the_call_of_a_macro(self) -> None:
         self.assertIn(
-            '::npu::LaunchBody("JOIN(run, CASE)", 1, s, [=] { JOIN(run, CASE)<half, 3>((half*)(x)); });',
+            '::npu::LaunchBody("JOIN(run, CASE)", 1, s, [=] { JOIN(run, CASE)<half, 3>((half*)(x)); })',
             rewrite("if (b) JOIN(run, CASE)<half, 3>\n<<<1, nullptr, s>>>((half*)(x));"),
         )
 
