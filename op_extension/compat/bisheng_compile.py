@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import re
 import shlex
@@ -26,6 +27,7 @@ _HIDDEN = ("-fvisibility=hidden", "-fvisibility-inlines-hidden")
 _KERNELS = ("-fPIC", "-fno-semantic-interposition", "-fno-gnu-unique", "-w")
 
 
+_REGISTRATION = re.compile(r"^[ \t]*TORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\s*\([^()]*?(?P<m>\w+)\s*\)", re.MULTILINE)
 _Result = TypeVar("_Result")
 
 
@@ -134,7 +136,8 @@ class KernelSource:
         def one(core: str) -> Path:
             if core == main:
                 return self._compile(core, text, define)
-            return self._apart(self._compile(core, text, define, "-DNPU_VECTOR_PASS_ONLY", *_HIDDEN))
+            once = without_registrations(text)
+            return self._apart(self._compile(core, once, define, "-DNPU_VECTOR_PASS_ONLY", *_HIDDEN))
 
         return _each(self._options.cores, one)
 
@@ -208,6 +211,17 @@ class KernelSource:
         rules += [f"{file}:" for file in list(files)[1:] if "-MP" in self._options.rules]
         target = Path(self._options.rules_file or self._target.with_suffix(".d"))
         target.write_text("\n".join([*rules, ""]), encoding="utf-8", errors="surrogateescape")
+
+
+def without_registrations(text: str) -> str:
+    """A source whose operators are not told to PyTorch: the other pass of it tells them."""
+    numbers = itertools.count()
+
+    def function(match: re.Match[str]) -> str:
+        lines = "\n" * match[0].count("\n")
+        return f"[[maybe_unused]] static void npu_not_registered_{next(numbers)}(torch::Library& {match['m']}){lines}"
+
+    return _REGISTRATION.sub(function, text)
 
 
 def _escaped(path: Path) -> str:

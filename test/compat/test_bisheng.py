@@ -4,15 +4,19 @@
 import contextlib
 import ctypes
 import io
+import os
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import torch
 
 import op_extension
 from op_extension.check import count_instructions, launch_count, memory_map
+from op_extension.compat.bisheng_compile import host_compiler, without_registrations
+from op_extension.jit import toolchain
 
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -161,6 +165,22 @@ class LibraryTest(unittest.TestCase):
         target, source, *headers = rule.split()
         self.assertEqual((target, source), (f"{self.folder}/kernels.so.o:", f"{self.folder}/kernels.cpp"))
         self.assertEqual(headers.count(f"{self.folder}/counts.hpp"), 1)
+
+
+class PassTest(unittest.TestCase):
+    def test_operators_are_registered_by_one_pass(self):
+        text = "TORCH_LIBRARY_IMPL(npu,\n  PrivateUse1, m) { m.impl(f); }\n  TORCH_LIBRARY(a, lib) { lib.def(g); }\n"
+        name = "[[maybe_unused]] static void npu_not_registered_"
+        expected = f"{name}0(torch::Library& m)\n {{ m.impl(f); }}\n{name}1(torch::Library& lib) {{ lib.def(g); }}\n"
+        self.assertEqual(without_registrations(text), expected)
+        self.assertEqual(without_registrations("// not TORCH_LIBRARY(a, m)"), "// not TORCH_LIBRARY(a, m)")
+
+    def test_the_driver_is_not_its_own_compiler(self):
+        for given, command in (("/opt/bin/bisheng", ["g++"]), ("", ["g++"]), ("ccache g++", ["ccache", "g++"])):
+            with mock.patch.dict(os.environ, {"CXX": given}):
+                self.assertEqual(host_compiler(), command)
+        with mock.patch.dict(os.environ, {"CXX": "/opt/bin/bisheng"}):
+            self.assertEqual(toolchain.find_compiler().command, ("g++",))
 
 
 class CommandTest(unittest.TestCase):

@@ -87,7 +87,7 @@ class WheelTest(unittest.TestCase):
         }
         self.assertGreater(len(expected), 10)
         expected |= LIBRARIES | {"op_extension/include/npu_runtime.h"}
-        expected |= {"op_extension/py.typed", "npu_backend/py.typed"}
+        expected |= {"op_extension/cmake/ascendc.cmake", "op_extension/py.typed", "npu_backend/py.typed"}
         self.assertEqual(expected - set(self.names), set())
 
     def test_holds_all_modules_and_nothing_else(self):
