@@ -21,7 +21,8 @@ def include_paths() -> list[str]:
     """Folders of headers, for ``include_dirs``.
 
     They hold ``pto/pto-inst.hpp`` and ``kernel_operator.h`` for kernels, ``npu/launch_kernel.hpp`` with the macro
-    ``NPU_LAUNCH_KERNEL`` for the code that launches them, ``npu_runtime.h`` and ``acl/acl.h``.
+    ``NPU_LAUNCH_KERNEL`` for the code that launches them, ``npu/exec_kernel.hpp`` with ``EXEC_KERNEL_CMD``,
+    ``npu_runtime.h``, ``acl/acl.h`` and headers of ``torch_npu``.
 
     Raises:
         FileNotFoundError: the package holds no headers and is not in a source tree.
@@ -39,7 +40,7 @@ def library_dirs() -> list[str]:
 
 
 def libraries() -> list[str]:
-    """Names of the libraries that code with kernels links to, for ``libraries``."""
+    """Names of the libraries that code with kernels links to, for ``libraries``; ``["pto"]`` stands for them, too."""
     return ["npu_backend", "npu_runtime"]
 
 

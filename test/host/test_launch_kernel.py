@@ -171,11 +171,14 @@ class LaunchKernelTest(unittest.TestCase):
         calls = "\n".join(
             f"void Call{i}(at::Tensor z) {{ {call} }}" for i, call in enumerate(REFUSED_BY_COMPILER.values())
         )
+        calls += "\nvoid Exec(int* z) { EXEC_KERNEL_CMD(fill, 1, z, 1.0f, 1, Place{0}); }\n"
+        head = f'#include "npu/exec_kernel.hpp"\n{FILLS}\nvoid plain(int);\n'
         with tempfile.TemporaryDirectory() as folder:
-            done = compiled(Path(folder), f"{FILLS}\nvoid plain(int);\n{calls}", "-fsyntax-only", "-fmax-errors=0")
+            done = compiled(Path(folder), head + calls, "-fsyntax-only", "-fmax-errors=0")
         self.assertNotEqual(done.returncode, 0)
         for sentence in REFUSED_BY_COMPILER:
             self.assertIn(f"NPU_LAUNCH_KERNEL: {sentence}", done.stderr)
+        self.assertIn("EXEC_KERNEL_CMD: expected a pointer to the element type of the parameter", done.stderr)
 
     def test_flags_for_what_is_none_are_refused(self) -> None:
         with self.assertRaisesRegex(ValueError, "kernel_compile_args: expected 'vector' or 'cube' as core, got 'mix'"):

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "device/device.h"
+#include "device/stream.h"
 #include "device/tensor_interface.h"
 
 namespace npu {
@@ -28,10 +30,24 @@ void CheckTensor(const std::string& where, const npuParameter& parameter,
                     "a contiguous tensor (or npu::AnyStrides), got one with other strides");
 }
 
+/// Device of the launch: that of the tensors, or without any the one of raw addresses' stream. The
+/// two must agree.
+void SettleDevice(const npuKernel& kernel, const LaunchOptions& options, int32_t& device) {
+  TORCH_CHECK_VALUE(device != NPU_TENSOR_ELSEWHERE || options.has_raw, kernel.name,
+                    ": expected a tensor among the arguments, got none");
+  int of_stream = npu_backend::CurrentDevice();
+  if (options.stream != nullptr) npu_backend::Check(npuStreamGetDevice(options.stream, &of_stream));
+  if (device == NPU_TENSOR_ELSEWHERE) device = of_stream;
+  TORCH_CHECK_VALUE(device == NPU_TENSOR_ON_CPU || options.stream == nullptr || device == of_stream,
+                    kernel.name, ": expected a stream of ", DeviceName(device),
+                    " (as the tensors), got one of ", DeviceName(of_stream));
+}
+
 }  // namespace
 
-void LaunchOnTensors(const npuKernel& kernel, const npuSignature& signature, uint32_t flags,
-                     int64_t blocks, std::byte* args, c10::ArrayRef<TensorArgument> tensors) {
+void LaunchOnTensors(const npuKernel& kernel, const npuSignature& signature,
+                     const LaunchOptions& options, int64_t blocks, std::byte* args,
+                     c10::ArrayRef<TensorArgument> tensors) {
   const npuTensorInterface& interface = *npu_backend_tensor_interface();
   TORCH_CHECK_VALUE(blocks >= 1 && blocks <= NPU_MAX_BLOCK_DIM, kernel.name,
                     ": expected blocks from 1 to ", NPU_MAX_BLOCK_DIM, ", got ", blocks);
@@ -53,16 +69,24 @@ void LaunchOnTensors(const npuKernel& kernel, const npuSignature& signature, uin
                       " (as the first one), got one on ", DeviceName(facts.device));
     std::memcpy(args + parameter.offset, static_cast<const void*>(&facts.data), sizeof(void*));
   }
-  TORCH_CHECK_VALUE(device != NPU_TENSOR_ELSEWHERE, kernel.name,
-                    ": expected a tensor among the arguments, got none");
+  SettleDevice(kernel, options, device);
   npuLaunchConfig config = {};
   config.kernel = &kernel;
   config.block_dim = static_cast<uint32_t>(blocks);
-  config.flags = flags | (GetsAddresses(signature) ? 0 : NPU_LAUNCH_ONLY_RANGES);
+  const bool any_global = options.has_raw || GetsAddresses(signature);
+  config.flags = options.flags | (any_global ? 0 : NPU_LAUNCH_ONLY_RANGES);
+  config.stream = device == NPU_TENSOR_ON_CPU ? nullptr : options.stream;
   config.args = args;
   config.args_bytes = (kernel.vector ? kernel.vector : kernel.cube)->args_bytes;
   TORCH_CHECK(interface.launch(&config, device, addresses.data(), addresses.size()) == 0,
               interface.message());
+  if (options.has_raw && options.waits_for_raw && device != NPU_TENSOR_ON_CPU) {
+    const npuStream_t stream = options.stream;
+    npu_backend::Check(npuStreamSynchronize(
+        stream != nullptr
+            ? stream
+            : npu_backend::CurrentNativeStream(static_cast<c10::DeviceIndex>(device))));
+  }
 }
 
 }  // namespace npu

@@ -31,14 +31,33 @@
   NPU_LAUNCH_KERNEL_WITH(0, kernel, blocks, __VA_ARGS__)
 
 /// The same with flags: NPU_LAUNCH_FLOAT64 for a kernel that computes in float64, as no chip does.
-#define NPU_LAUNCH_KERNEL_WITH(flags, kernel, blocks, ...) \
-  ::npu::KernelCall<&kernel>::Launch(#kernel, flags, blocks, __VA_ARGS__)
+#define NPU_LAUNCH_KERNEL_WITH(flags, kernel, blocks, ...)                                        \
+  ::npu::KernelCall<&kernel>::Launch(#kernel, ::npu::LaunchOptions{static_cast<uint32_t>(flags)}, \
+                                     blocks, __VA_ARGS__)
 
 namespace npu {
 
 /// A tensor of any strides, which the kernel learns by other arguments.
 struct AnyStrides {
   const at::Tensor& tensor;
+};
+
+/// Memory that no tensor names: nothing holds it, and transfers are not bound to it.
+template <class T>
+struct RawAddress {
+  T* address;
+};
+template <class T>
+inline constexpr bool kIsRawAddress = false;
+template <class T>
+inline constexpr bool kIsRawAddress<RawAddress<T>> = true;
+
+/// How a kernel is launched on tensors.
+struct LaunchOptions {
+  uint32_t flags = 0;            // NPU_LAUNCH_...
+  npuStream_t stream = nullptr;  // of npu; nullptr: the current one of the tensors' device
+  bool waits_for_raw = false;  // the call returns when the kernel has run, if it got raw addresses
+  bool has_raw = false;
 };
 
 /// A tensor for a parameter, a pointer.
@@ -50,8 +69,8 @@ struct TensorArgument {
 
 /// In libnpu_backend.so: writes the addresses of tensors into args, which hold all else, and
 /// launches.
-NPU_API void LaunchOnTensors(const npuKernel& kernel, const npuSignature& signature, uint32_t flags,
-                             int64_t blocks, std::byte* args,
+NPU_API void LaunchOnTensors(const npuKernel& kernel, const npuSignature& signature,
+                             const LaunchOptions& options, int64_t blocks, std::byte* args,
                              c10::ArrayRef<TensorArgument> tensors);
 
 /// The arguments of one call.
@@ -70,6 +89,12 @@ class KernelArguments {
     } else if constexpr (std::is_same_v<Argument, AnyStrides>) {
       static_assert(std::is_pointer_v<Param>, "NPU_LAUNCH_KERNEL: expected a value, got a tensor");
       tensors_[tensor_count_++] = {&argument.tensor, index, true};
+    } else if constexpr (kIsRawAddress<Argument>) {
+      constexpr bool kTakesAny = std::is_convertible_v<uint8_t*, Param>;  // GM_ADDR, void*
+      static_assert(kTakesAny || std::is_convertible_v<decltype(argument.address), Param>,
+                    "EXEC_KERNEL_CMD: expected a pointer to the element type of the parameter");
+      Write(index, argument.address);
+      has_raw_ = true;
     } else if constexpr (std::is_pointer_v<Param>) {
       static_assert(std::is_same_v<Argument, std::nullptr_t>,
                     "NPU_LAUNCH_KERNEL: expected a tensor or nullptr for a pointer");
@@ -84,8 +109,9 @@ class KernelArguments {
     }
   }
 
-  void Launch(const npuKernel& kernel, uint32_t flags, int64_t blocks) {
-    LaunchOnTensors(kernel, signature_, flags, blocks, bytes_, {tensors_, tensor_count_});
+  void Launch(const npuKernel& kernel, LaunchOptions options, int64_t blocks) {
+    options.has_raw = has_raw_;
+    LaunchOnTensors(kernel, signature_, options, blocks, bytes_, {tensors_, tensor_count_});
   }
 
  private:
@@ -120,6 +146,7 @@ class KernelArguments {
   alignas(std::max_align_t) std::byte bytes_[kBytes] = {};
   TensorArgument tensors_[kCount] = {};
   size_t tensor_count_ = 0;
+  bool has_raw_ = false;
 };
 
 /// A kernel of this compile pass. Hidden: each library has its own, whatever the kernel is called.
@@ -129,7 +156,7 @@ struct KernelCall;
 template <class... Params, void (*kFunction)(Params...)>
 struct [[gnu::visibility("hidden")]] KernelCall<kFunction> {
   template <class... Arguments>
-  static void Launch(const char* name, uint32_t flags, int64_t blocks,
+  static void Launch(const char* name, const LaunchOptions& options, int64_t blocks,
                      const Arguments&... arguments) {
     constexpr bool kSameCount = sizeof...(Arguments) == sizeof...(Params);
     static_assert(kSameCount, "NPU_LAUNCH_KERNEL: expected one argument for each parameter");
@@ -147,7 +174,7 @@ struct [[gnu::visibility("hidden")]] KernelCall<kFunction> {
           name, Signature<kFunction>::kSignature);
       size_t index = 0;
       (call.template Set<Params>(index++, arguments), ...);
-      call.Launch(kernel, flags, blocks);
+      call.Launch(kernel, options, blocks);
     }
   }
 };
