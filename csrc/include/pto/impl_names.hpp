@@ -6,6 +6,7 @@
 #include "pto/instr/convert.hpp"
 #include "pto/instr/expand.hpp"
 #include "pto/instr/expand_arithmetic.hpp"
+#include "pto/instr/load.hpp"
 
 namespace pto {
 
@@ -22,6 +23,11 @@ template <class... Operands>
 template <class... Operands>
 [[gnu::always_inline]] inline void TCOLEXPAND_IMPL(Operands&... operands) {
   TCOLEXPAND(operands...);
+}
+
+template <class TileT, class Global>
+[[gnu::always_inline]] inline void TLOAD_IMPL(TileT& tile, Global& global) {
+  TLOAD(tile, global);
 }
 
 template <class Dst, class Src, class... Modes>

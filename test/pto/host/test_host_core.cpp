@@ -162,6 +162,26 @@ TEST(HostCore, MemoryAndHalfAreThoseOfPrograms) {
   EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
+TEST(HostCore, PrefetchesTilesAndMovesTensorsWithoutASession) {
+  VecTile<float, 2, 8> from, to;
+  TASSIGN(from, 0);
+  TASSIGN(to, 64);
+  Fill(from, 1);
+  TPREFETCH(to, from);
+  EXPECT_EQ(to.GetElement(1, 7), 108.0f);
+
+  using Global = GlobalTensor<float, Shape<1, 1, 2, 3, 4>, Stride<24, 24, 12, 4, 1>>;
+  std::vector<float> source(24, 2.5f), copy(24);
+  Global source_global(source.data()), copy_global(copy.data());
+  const comm::AsyncSession session = {};
+  comm::TGET_ASYNC(copy_global, source_global, session);
+  EXPECT_EQ(copy, source);
+  using Gaps = GlobalTensor<float, Shape<1, 1, 1, 3, 4>, Stride<24, 24, 24, 8, 1>>;
+  Gaps gaps(source.data());
+  EXPECT_NE(FaultOf([&] { comm::TPUT_ASYNC(copy_global, gaps, session); }).find("of one line"),
+            std::string::npos);
+}
+
 TEST(HostCore, ReadsElementsOf4BitsOneByOne) {
   Tile<TileType::Vec, float4_e2m1x2_t, 2, 64> tile;
   TASSIGN(tile, 0);

@@ -90,7 +90,8 @@ template <comm::DmaEngine kEngine, bool kPuts, class Dst, class Src>
       std::is_same_v<typename Dst::RawDType, typename Src::RawDType> && Dst::layout == Src::layout,
       "TPUT_ASYNC, TGET_ASYNC: expected dst and src of one element type and layout");
   constexpr const char* kOp = kPuts ? "TPUT_ASYNC" : "TGET_ASYNC";
-  const Post post = {kOp, __builtin_return_address(0), kEngine, GlobalFacts(dst), GlobalFacts(src)};
+  const Post post = {kOp, __builtin_return_address(0), kEngine, AsLine(GlobalFacts(dst)),
+                     AsLine(GlobalFacts(src))};
   npu::Core& core = npu::RunningCore(kOp);
   if (post.src.shape[4] == 0) return {0, kEngine};
   Carry(post, session);

@@ -7,6 +7,7 @@
 #include "pto/comm/async_session.hpp"
 #include "pto/global_range.hpp"
 #include "pto/instr/assign.hpp"
+#include "pto/instr/move_on_host.hpp"
 #include "pto/tile.hpp"
 #include "pto/tile_facts.hpp"
 #include "pto/traits.hpp"
@@ -32,6 +33,22 @@ NPU_ONE_BODY(void PrefetchGlobal(const char* op, npu::Pipe pipe, const void* cal
 template <class Global>
 [[gnu::noinline]] void Prefetch(Global& global) {
   PrefetchGlobal("TPREFETCH", npu::Pipe::kMte2, __builtin_return_address(0), GlobalFacts(global));
+}
+
+/// A tensor that lies in one piece, in programs that call kernels from host code, as one line.
+inline GlobalFacts AsLine(GlobalFacts global) {
+  int64_t count = global.shape[4];
+  if (!kForHost || global.stride[4] != 1) return global;
+  for (int d = kGlobalDims - 2; d >= 0; --d) {
+    if (global.shape[d] != 1 && global.stride[d] != count) return global;
+    count *= global.shape[d];
+  }
+  for (int d = 0; d < kGlobalDims - 1; ++d) {
+    global.shape[d] = 1;
+    global.stride[d] = count;
+  }
+  global.shape[4] = count;
+  return global;
 }
 
 /// True for elements that follow one another in one line: what the engine takes.
@@ -77,8 +94,12 @@ struct PrefetchAsyncContext {
 ///   dst  Vec tile that the chip uses as scratch; not touched here
 /// Pipe MTE2. Source: PTO ISA, TPREFETCH.
 template <class TileT, class Global>
-[[gnu::always_inline]] inline RecordEvent TPREFETCH(TileT&, Global& src) {
-  detail::Prefetch(src);
+[[gnu::always_inline]] inline RecordEvent TPREFETCH([[maybe_unused]] TileT& dst, Global& src) {
+  if constexpr (detail::kForHost && is_tile_data_v<Global>) {
+    detail::MoveOnHost("TPREFETCH", nullptr, dst, src);  // simulators copy a tile
+  } else {
+    detail::Prefetch(src);
+  }
   npu::KeepCallSite();
   return {};
 }
