@@ -238,6 +238,10 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
   }
 
 #ifdef __CPU_SIM
+  /// Its memory, in objects of T and in bytes.
+  static constexpr size_t GetSizeInUnits() { return size_t{Numel} / detail::kPacked<T>; }
+  static constexpr size_t GetSizeInBytes() { return GetSizeInUnits() * sizeof(T); }
+
   /// The same by row and column, for programs for simulators.
   T GetElement(size_t row, size_t col) const {
     if constexpr (detail::kPacked<T> != 1) {

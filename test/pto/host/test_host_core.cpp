@@ -182,8 +182,22 @@ TEST(HostCore, PrefetchesTilesAndMovesTensorsWithoutASession) {
             std::string::npos);
 }
 
+TEST(HostCore, PrintsToTheStreamThatProgramsRedirect) {
+  VecTile<int32_t, 2, 8> tile;
+  TASSIGN(tile, 0);
+  TEXPANDS(tile, -17);
+  std::ostringstream printed;
+  std::streambuf* const before = std::cout.rdbuf(printed.rdbuf());
+  TPRINT(tile);
+  std::cout.rdbuf(before);
+  EXPECT_NE(printed.str().find("TPRINT 2x8\nTPRINT block 0: Vec int32 tile of 2x8"),
+            std::string::npos);
+  EXPECT_NE(printed.str().find("     -17      -17"), std::string::npos) << printed.str();
+}
+
 TEST(HostCore, ReadsElementsOf4BitsOneByOne) {
   Tile<TileType::Vec, float4_e2m1x2_t, 2, 64> tile;
+  static_assert(decltype(tile)::GetSizeInBytes() == 64);
   TASSIGN(tile, 0);
   tile.data()[32 + 3].pair = 0x5a;  // row 1, columns 6 and 7
   EXPECT_EQ(tile.GetElement(1, 6).RawData(), 0xa);
