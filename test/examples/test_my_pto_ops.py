@@ -45,7 +45,8 @@ class MyPtoOpsTest(unittest.TestCase):
         self.assertEqual(succeed([installed().python, "library_op.py"], cwd=self.sources), "True True\n")
 
     def test_is_called_as_the_guide_does(self) -> None:
-        command = [installed().python, "-m", "op_extension.cli", "run", "python", "use.py"]
+        python = str(installed().python)
+        command = [python, "-m", "op_extension.cli", "run", python, "use.py"]
         self.assertEqual(last_line(succeed(command, cwd=self.sources)), "Custom op works correctly!")
 
     def test_two_packages_with_one_operator_get_a_sentence(self) -> None:
