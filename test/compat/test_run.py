@@ -220,7 +220,8 @@ class InTheWayTest(unittest.TestCase):
             original = Path(folder, "torch_npu")
             original.mkdir()
             (original / "__init__.py").touch()
-            with mock.patch.object(sys, "path", [folder, *sys.path]):
+            with mock.patch.object(sys, "path", [folder, *sys.path]), mock.patch.dict(sys.modules):
+                sys.modules.pop("torch_npu", None)  # ours, where another test imported it
                 self.assertEqual(in_the_way.original_torch_npu(), original.resolve())
         self.assertIsNone(in_the_way.original_torch_npu())
 
