@@ -43,12 +43,14 @@ struct GroupState {
     std::atomic<uint32_t> state;
     std::atomic<int32_t> process;
     std::atomic<uint32_t> turn;  // of the last call that it has come to, from 1
-    Call call;
+    /// Of even and odd turns: ranks may look at the call that has ended while this one comes to the
+    /// next.
+    Call calls[2];
   };
-  std::atomic<uint32_t> size;     // ranks, from the first that joins
-  std::atomic<uint32_t> arrived;  // ranks that have come to this turn's call
-  std::atomic<uint32_t> turn;     // calls that have ended
-  std::atomic<uint32_t> odd_one;  // of the call that has ended: 1 + a rank that came to another one
+  std::atomic<uint32_t> size;  // ranks, from the first that joins
+  /// The last call to which all were seen to have come. Where ranks sleep: whether all have come
+  /// only their own turns tell, since the one that came last may end before it writes here.
+  std::atomic<uint32_t> turn;
   Rank ranks[kMaxRanks];
   char exchange[kExchangeBytes];
 };

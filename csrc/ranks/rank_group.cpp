@@ -37,6 +37,11 @@ bool SameCall(const Call& a, const Call& b) {
          a.bytes == b.bytes;
 }
 
+/// Whether a turn has come; turns start again from 0.
+bool Reached(const std::atomic<uint32_t>& turn, uint32_t expected) {
+  return static_cast<int32_t>(turn.load() - expected) >= 0;
+}
+
 std::string Describe(const Call& call) {
   std::string text(call.name, strnlen(call.name, sizeof(call.name)));
   if (call.bytes != 0) {
@@ -116,7 +121,6 @@ std::string RankGroup::Enter() {
     return "expected " + Numbered(rank(), this->size()) + " to join once, got it again";
   }
   own.process.store(process_);
-  own.turn.store(state.turn.load());
   own.state.store(kJoined);
   return "";
 }
@@ -141,14 +145,21 @@ bool RankGroup::HasEnded(uint32_t rank) const {
          !memory_->IsLocked(rank) && other.state.load() == kJoined;
 }
 
+bool RankGroup::AllHaveCome(uint32_t turn) const {
+  for (uint32_t rank = 0; rank < size(); ++rank) {
+    if (!Reached(memory_->state().ranks[rank].turn, turn)) return false;
+  }
+  return true;
+}
+
 std::string RankGroup::Missing(uint32_t turn, Clock::time_point since) const {
   std::string result;
   for (uint32_t rank = 0; rank < size(); ++rank) {
     const GroupState::Rank& other = memory_->state().ranks[rank];
-    if (other.turn.load() == turn) continue;
+    if (Reached(other.turn, turn)) continue;
     const uint32_t state = other.state.load();
     const bool has_ended = HasEnded(rank);
-    if (other.turn.load() == turn) continue;  // it came before it ended
+    if (Reached(other.turn, turn)) continue;  // it came before it ended
     const std::string expected = "expected " + Numbered(rank, size()) + " to come, got ";
     // One that ended so is why others have left.
     if (has_ended) return expected + "its end";
@@ -166,70 +177,81 @@ std::string RankGroup::Missing(uint32_t turn, Clock::time_point since) const {
 std::string RankGroup::AwaitTurn(uint32_t turn) {
   std::atomic<uint32_t>& ended = memory_->state().turn;
   for (int spin = 0; spin < kSpins; ++spin) {
-    if (ended.load(std::memory_order_acquire) == turn) return "";
+    if (Reached(ended, turn)) return "";
   }
   const Clock::time_point since = Clock::now();
   for (;;) {
-    AwaitChange(ended, turn - 1);
-    if (ended.load(std::memory_order_acquire) == turn) return "";
+    const uint32_t seen = ended.load();
+    if (AllHaveCome(turn)) return "";
+    AwaitChange(ended, seen);
+    if (AllHaveCome(turn)) return "";
     std::string missing = Missing(turn, since);
-    if (ended.load(std::memory_order_acquire) == turn) return "";
+    if (AllHaveCome(turn)) return "";
     if (!missing.empty()) return missing;
   }
 }
 
-std::string RankGroup::Mismatch() const {
-  const GroupState& state = memory_->state();
-  const uint32_t odd_one = state.odd_one.load();
-  if (odd_one == 0) return "";
-  return "expected all ranks to come to " + Describe(state.ranks[0].call) +
-         " (as rank 0 does), got " + Describe(state.ranks[odd_one - 1].call) + " on rank " +
-         std::to_string(odd_one - 1);
+std::string RankGroup::Mismatch(uint32_t turn) const {
+  const auto call = [&](uint32_t rank) -> const Call& {
+    return memory_->state().ranks[rank].calls[turn % 2];
+  };
+  uint32_t odd_one = 1;
+  while (odd_one < size() && SameCall(call(odd_one), call(0))) ++odd_one;
+  if (odd_one >= size()) return "";
+  return "expected all ranks to come to " + Describe(call(0)) + " (as rank 0 does), got " +
+         Describe(call(odd_one)) + " on rank " + std::to_string(odd_one);
+}
+
+std::string RankGroup::Forbidden() const {
+  return process_ == getpid() ? "" : "expected the process that joined, got one forked from it";
 }
 
 std::string RankGroup::Meet(const char* where, uint32_t root, uint64_t bytes) {
   const auto sentence = [&] { return std::string(where) + ": " + broken_; };
-  if (process_ != getpid()) broken_ = "expected the process that joined, got one forked from it";
   if (!broken_.empty()) return sentence();
   GroupState& state = memory_->state();
   GroupState::Rank& own = state.ranks[rank()];
-  const uint32_t turn = state.turn.load() + 1;
-  own.call = {};
-  std::strncpy(own.call.name, where, sizeof(own.call.name) - 1);
-  own.call.root = root;
-  own.call.bytes = bytes;
+  const uint32_t turn = own.turn.load() + 1;
+  Call& call = own.calls[turn % 2];
+  call = {};
+  std::strncpy(call.name, where, sizeof(call.name) - 1);
+  call.root = root;
+  call.bytes = bytes;
   own.turn.store(turn);
-  if (state.arrived.fetch_add(1) + 1 == size()) {
-    uint32_t odd_one = 0;
-    for (uint32_t rank = 1; rank < size() && odd_one == 0; ++rank) {
-      if (!SameCall(state.ranks[rank].call, state.ranks[0].call)) odd_one = rank + 1;
-    }
-    state.odd_one.store(odd_one);
-    state.arrived.store(0);
-    state.turn.store(turn, std::memory_order_release);
+  if (AllHaveCome(turn)) {
+    state.turn.store(turn);
     WakeAll(state.turn);
   } else {
     broken_ = AwaitTurn(turn);
   }
-  if (broken_.empty()) broken_ = Mismatch();
+  if (broken_.empty()) broken_ = Mismatch(turn);
   return broken_.empty() ? "" : sentence();
 }
 
-std::string RankGroup::Barrier(const char* where) { return Meet(where, 0, 0); }
+std::string RankGroup::Barrier(const char* where) {
+  if (std::string error = Forbidden(); !error.empty()) return std::string(where) + ": " + error;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return Meet(where, 0, 0);
+}
 
 std::string RankGroup::Broadcast(const char* where, void* data, size_t bytes, uint32_t root) {
+  std::string error = Forbidden();
   if (root >= size()) {
-    return std::string(where) + ": expected a root below " + std::to_string(size()) + ", got " +
-           std::to_string(root);
+    error = "expected a root below " + std::to_string(size()) + ", got " + std::to_string(root);
   }
+  if (!error.empty()) return std::string(where) + ": " + error;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return CopyInTurns(where, static_cast<char*>(data), bytes, root);
+}
+
+std::string RankGroup::CopyInTurns(const char* where, char* data, size_t bytes, uint32_t root) {
   char* const exchange = memory_->state().exchange;
-  auto* const own = static_cast<char*>(data);
   for (size_t at = 0; at < bytes || at == 0; at += kExchangeBytes) {
     const size_t count = std::min(bytes - at, kExchangeBytes);
-    if (rank() == root && count != 0) std::memcpy(exchange, own + at, count);
+    if (rank() == root && count != 0) std::memcpy(exchange, data + at, count);
     std::string error = Meet(where, root, bytes);
     if (!error.empty()) return error;
-    if (rank() != root && count != 0) std::memcpy(own + at, exchange, count);
+    if (rank() != root && count != 0) std::memcpy(data + at, exchange, count);
     error = Meet(where, root, bytes);  // nobody reads any more
     if (!error.empty()) return error;
   }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -27,7 +28,7 @@ struct Membership {
 };
 
 /// This process as one rank of a group. No call waits for a rank that has ended or left: it returns
-/// a sentence instead, and so do all calls after it.
+/// a sentence instead, and so do all calls after it. Calls of several threads take their turns.
 class RankGroup {
  public:
   /// Null and a sentence ("where: expected ..., got ...") when that cannot be.
@@ -57,16 +58,22 @@ class RankGroup {
       : membership_(membership), memory_(std::move(memory)), process_(getpid()) {}
 
   std::string Enter();
+  /// What forbids a call; "" if nothing does. Before the mutex, which a fork may have copied
+  /// locked.
+  std::string Forbidden() const;
   std::string Meet(const char* where, uint32_t root, uint64_t bytes);
+  std::string CopyInTurns(const char* where, char* data, size_t bytes, uint32_t root);
+  bool AllHaveCome(uint32_t turn) const;
   std::string AwaitTurn(uint32_t turn);
   /// A sentence's end about a rank that will not come to turn; "" while all may.
   std::string Missing(uint32_t turn, std::chrono::steady_clock::time_point since) const;
-  std::string Mismatch() const;
+  std::string Mismatch(uint32_t turn) const;
   bool HasEnded(uint32_t rank) const;
 
   Membership membership_;
   std::unique_ptr<GroupMemory> memory_;
   pid_t process_;
+  std::mutex mutex_;    // of a call in which all ranks take part
   std::string broken_;  // the first sentence's end
 };
 

@@ -5,7 +5,9 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include "processes.hpp"
@@ -135,6 +137,54 @@ TEST(RankGroup, DoesNotMissWhatARankDidBeforeItsEnd) {
     return error.empty() ? std::string("good") : error;
   });
   EXPECT_EQ(texts[0], "good");
+}
+
+TEST(RankGroup, BarriersOfTwoThreadsTakeTurns) {
+  constexpr int kRounds = 300;
+  const auto texts = InGroup(2, [](RankGroup& group) {
+    auto& come = *reinterpret_cast<std::atomic<int>*>(group.Window(0, 0));
+    std::string errors[2];
+    if (group.rank() == 1) {
+      for (int round = 0; round < 2 * kRounds && errors[0].empty(); ++round) {
+        ++come;
+        errors[0] = group.Barrier("Barrier");
+      }
+      return errors[0] + "good";
+    }
+    std::atomic<int> passed = 0;
+    const auto pass = [&](std::string& error) {
+      for (int round = 0; round < kRounds && error.empty(); ++round) {
+        error = group.Barrier("Barrier");
+        if (++passed > come.load()) error += "early";
+      }
+    };
+    std::thread other([&] { pass(errors[1]); });
+    pass(errors[0]);
+    other.join();
+    return errors[0] + errors[1] + "good";
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(2, "good"));
+}
+
+TEST(RankGroup, ARankMayEndInTheMidstOfItsLastCall) {
+  const Memory memory;
+  const auto texts = OnRanks(2, [&](uint32_t rank) {
+    const Membership own = memory.Of(rank, 2);
+    std::string error;
+    const auto group = RankGroup::Join("Join", own, &error);
+    if (group == nullptr) return error;
+    error += group->Barrier("Barrier");
+    if (rank == 1) {  // has come to the second call, but did not look for the others any more
+      GroupState::Rank& state =
+          GroupMemory::Open(own.address, 0, &error).release()->state().ranks[rank];
+      state.calls[0] = state.calls[1];
+      state.turn.store(2);
+      Die();
+    }
+    error += group->Barrier("Barrier");
+    return error + group->Barrier("Barrier");
+  });
+  EXPECT_EQ(texts[0], "Barrier: expected rank 1 of 2 to come, got its end");
 }
 
 TEST(RankGroup, NamesRanksThatComeToOtherCalls) {
