@@ -4,6 +4,7 @@
 
 #include "device_block.hpp"
 #include "elements.hpp"
+#include "pto/comm/async/urma/urma_async_intrin.hpp"
 
 namespace {
 
@@ -212,6 +213,19 @@ TEST(AsyncTransfer, UrmaIsOfA5) {
   for (int i = 0; i < 600; ++i) EXPECT_EQ(it.dst[i], i < 14 ? i % 7 : -1);
   ExpectContains(FaultOf([&] { comm::BuildAsyncSession<kUrma>(&it.workspace, 0, it.session); }),
                  "BuildAsyncSession<URMA>: expected a chip of generation A5, got Ascend910B1");
+}
+
+TEST(AsyncTransfer, AWorkspaceOfUrmaTellsWhereMemoryStarts) {
+  uint64_t words[] = {2, 100, 200};
+  auto* const workspace = reinterpret_cast<uint8_t*>(words);
+  OnCore([&] {
+    EXPECT_EQ(comm::urma::UrmaPeerMrBaseAddr(workspace, 0), 100u);
+    EXPECT_EQ(comm::urma::UrmaPeerMrBaseAddr(workspace, 1), 200u);
+  });
+  ExpectContains(FaultOf([&] { comm::urma::UrmaPeerMrBaseAddr(workspace, 2); }),
+                 "UrmaPeerMrBaseAddr: expected a workspace, and a rank of it, got 2");
+  ExpectContains(FaultOf([&] { comm::urma::UrmaPeerMrBaseAddr(nullptr, 0); }),
+                 "got a null pointer");
 }
 
 TEST(AsyncTransfer, NamesWhatItRefuses) {
