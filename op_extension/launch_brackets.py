@@ -16,6 +16,7 @@ from op_extension import kernel_cores
 _INCLUDE = "#include <npu/launch.hpp>"
 _OPENING = "([{"
 _CLOSING = ")]}"
+_BLANK = " \t\r\n\\"  # a line that goes on, too
 _LITERAL = re.compile(
     r"""
     //[^\n]* | /\*.*?\*/
@@ -58,6 +59,7 @@ def rewrite(source: str, name: str = "<source>") -> str:
     code = without_literals(source)
     if "<<<" not in code:
         return source
+    text = _without_comments(source)
     declared = kernel_cores.declared_in(code)
     parts: list[str] = []
     done = 0
@@ -65,26 +67,26 @@ def rewrite(source: str, name: str = "<source>") -> str:
         if match.start() < done:
             continue
         start = _kernel_start(code, match.start())
-        middle = code.find(">>>", match.end())
+        middle, options = _options(code, text, match.end())
         opening = code.find("(", middle) if middle >= 0 else -1
         closing = _matching(code, opening) if opening >= 0 else -1
         if closing < 0:
             line = code.count("\n", 0, match.start()) + 1
             raise LaunchSyntaxError(f"{name}:{line}: expected a launch kernel<<<...>>>(...), got one that does not end")
-        kernel = source[start : match.start()].strip()
-        options = _split(source[match.end() : middle])
-        if len(options) < 3:
-            options += ["nullptr"] * (3 - len(options))
-        arguments = source[opening : closing + 1]
+        kernel = text[start : match.start()].strip(_BLANK)
         name_of = _quoted(kernel, _macro_parameters(code, start))
-        body = f"[=] {{ {kernel}{arguments}; }}"
+        body = f"[=] {{ {kernel}{text[opening : closing + 1]}; }}"
         call = f"::npu::LaunchBody({name_of}, {options[0]}, {options[2]}, {body}{_cores(kernel, declared)})"
         parts += [source[done:start], call]
-        lost = source.count("\n", start, closing + 1) - call.count("\n")
-        parts.append(_newlines(source, start, lost))
+        parts.append(_newlines(source, start, source.count("\n", start, closing + 1) - call.count("\n")))
         done = closing + 1
-    parts.append(source[done:])
-    return f'{_INCLUDE}\n#line 1 "{name}"\n' + "".join(parts)
+    return f"{_INCLUDE}\n{line_directive(name)}\n" + "".join([*parts, source[done:]])
+
+
+def line_directive(path: str, line: int = 1) -> str:
+    """``#line``, for any name of a file."""
+    quoted = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'#line {line} "{quoted}"'
 
 
 def _register_value(match: re.Match[str]) -> str:
@@ -110,27 +112,73 @@ def without_literals(source: str, keep: str = "") -> str:
     return _LITERAL.sub(lambda m: m.group() if m.group() == keep else re.sub(r"[^\n]", " ", m.group()), source)
 
 
+def _without_comments(source: str) -> str:
+    """``source`` with comments blanked, at the same positions; line ends of macros go on."""
+
+    def blank(match: re.Match[str]) -> str:
+        text = match.group()
+        return re.sub(r"\\(?!\n)|[^\n\\]", " ", text) if text.startswith(("//", "/*")) else text
+
+    return _LITERAL.sub(blank, source)
+
+
+def _options(code: str, text: str, start: int) -> tuple[int, list[str]]:
+    """Where the options of a launch that start there end, -1 when nowhere, and the three of them.
+
+    ``>>>`` may also end template arguments in an option: the first one counts behind which there are three options, or
+    else the first one.
+    """
+    found: tuple[int, list[str]] = (-1, [])
+    depth = 0
+    at = start
+    while at < len(code) and not (code[at] == ";" and depth == 0) and depth >= 0:
+        depth += (code[at] in _OPENING) - (code[at] in _CLOSING)
+        if depth == 0 and code.startswith(">>>", at):
+            options = _split(code, text, start, at)
+            if found[0] < 0 or len(options) >= 3:
+                found = (at, options + ["nullptr"] * (3 - len(options)))
+            if len(options) >= 3:
+                break
+            at += 2
+        at += 1
+    return found
+
+
 def _kernel_start(code: str, end: int) -> int:
     """Where the name of the kernel that ends before ``end`` starts, its template arguments included."""
     at = end
     while at > 0 and code[at - 1].isspace():
         at -= 1
     if at > 0 and code[at - 1] == ">":
-        depth = 0
-        while at > 0:
-            at -= 1
-            if code[at] == ">":
-                depth += 1
-            elif code[at] == "<":
-                depth -= 1
-                if depth == 0:
-                    break
+        at = _template_start(code, at)
         while at > 0 and (code[at - 1].isspace() or code[at - 1] == "\\"):
             at -= 1
-    if at > 0 and code[at - 1] == ")":  # a macro that makes the name
+    while at > 0 and code[at - 1] in ")]":  # a macro that makes the name, or one of an array
         at = _matching_opening(code, at - 1)
-    while at > 0 and (code[at - 1].isalnum() or code[at - 1] in "_:#"):
+    while at > 0:
+        if code[at - 1].isalnum() or code[at - 1] in "_#":
+            at -= 1
+        elif code.startswith("::", at - 2):
+            at -= 2
+        else:
+            break
+    return at
+
+
+def _template_start(code: str, end: int) -> int:
+    """Where the template arguments that end before ``end`` start."""
+    depth = 0
+    at = end
+    while at > 0:
         at -= 1
+        if code[at] in ")]":
+            at = _matching_opening(code, at)
+        elif code[at] == ">":
+            depth += 1
+        elif code[at] == "<":
+            depth -= 1
+            if depth == 0:
+                break
     return at
 
 
@@ -166,15 +214,15 @@ def _matching(code: str, opening: int) -> int:
     return -1
 
 
-def _split(options: str) -> list[str]:
-    """The launch options, split at commas outside of brackets."""
-    parts, depth, start = [], 0, 0
-    for at, char in enumerate(options):
-        depth += (char in _OPENING) - (char in _CLOSING)
-        if char == "," and depth == 0:
-            parts.append(options[start:at].strip())
-            start = at + 1
-    return [*parts, options[start:].strip()]
+def _split(code: str, text: str, start: int, end: int) -> list[str]:
+    """The launch options from ``start`` to ``end`` of ``text``, split at commas of ``code`` outside of brackets."""
+    parts, depth, begin = [], 0, start
+    for at in range(start, end):
+        depth += (code[at] in _OPENING) - (code[at] in _CLOSING)
+        if code[at] == "," and depth == 0:
+            parts.append(text[begin:at].strip(_BLANK))
+            begin = at + 1
+    return [*parts, text[begin:end].strip(_BLANK)]
 
 
 def _quoted(kernel: str, parameters: list[str]) -> str:
@@ -190,7 +238,14 @@ def main() -> int:
         print("launch_brackets: expected FROM and TO, got " + " ".join(sys.argv[1:]), file=sys.stderr)
         return 2
     source, target = map(Path, sys.argv[1:])
-    target.write_text(rewrite(source.read_text(encoding="utf-8"), str(source)), encoding="utf-8")
+    try:
+        target.write_text(rewrite(source.read_text(encoding="utf-8"), str(source)), encoding="utf-8")
+    except LaunchSyntaxError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except (OSError, UnicodeError) as error:
+        print(f"launch_brackets: expected files of UTF-8 text, got {error}", file=sys.stderr)
+        return 1
     return 0
 
 

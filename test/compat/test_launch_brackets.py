@@ -137,6 +137,36 @@ class LaunchBracketsTest(unittest.TestCase):
         for text in ("""f('"', "<<<", '"');""", 'f(R"("<<<)");'):
             self.assertEqual(rewrite(text), text)
 
+    def test_comments_are_not_read(self) -> None:
+        expected = '::npu::LaunchBody("k", n, s, [=] { k(x); })'
+        for text in (
+            "k<<<n /* blocks, many */, nullptr, s>>>(x)",
+            "k<<<n, // blocks, all\nnullptr, s>>>(x)",
+            "k<<<n, nullptr, s // stream\n>>>(x)",
+            "k // of, one\n<<<n, nullptr, s>>>(x)",
+        ):
+            with self.subTest(text):
+                self.assertIn(expected, rewrite(text).splitlines())
+
+    def test_brackets_of_templates_end_no_launch(self) -> None:
+        for kernel, blocks in (("k", "g<A<B<int>>>()"), ("k<(a > b)>", "1"), ("k<T<int>, n[1 > 0]>", "1")):
+            with self.subTest(f"{kernel} {blocks}"):
+                call = f'LaunchBody("k", {blocks}, s, [=] {{ {kernel}(x); }})'
+                self.assertIn("{ ::npu::" + call, rewrite(f"{{ {kernel}<<<{blocks}, nullptr, s>>>(x); }}"))
+
+    def test_takes_the_name_alone(self) -> None:
+        self.assertIn('case A:::npu::LaunchBody("k", 1, s,', rewrite("case A:k<<<1, nullptr, s>>>(x);"))
+        self.assertIn('LaunchBody("f[i]", 1, s, [=] { f[i](x); })', rewrite("f[i]<<<1, nullptr, s>>>(x);"))
+
+    def test_a_line_of_a_macro_goes_on_behind_a_comment(self) -> None:
+        text = "#define L(n) k<n> /* a \\\n b */ <<<1, nullptr, \\\n s>>>(x)\nint after;"
+        lines = rewrite(text).splitlines()
+        self.assertEqual(lines[2], '#define L(n) ::npu::LaunchBody("k", 1, s, [=] { k<n>(x); })\\')
+        self.assertEqual(lines[5:], ["int after;"])
+
+    def test_a_name_of_a_file_may_have_quotes(self) -> None:
+        self.assertEqual(rewrite("k<<<1, nullptr, s>>>(x)", 'q"u.cpp').splitlines()[1], '#line 1 "q\\"u.cpp"')
+
     def test_names_the_line_of_a_launch_that_does_not_end(self) -> None:
         with self.assertRaisesRegex(LaunchSyntaxError, r"k.cpp:2: expected a launch kernel<<<...>>>\(...\)"):
             rewrite("int a;\nk<<<1, nullptr, s>>>(x;\n", "k.cpp")
