@@ -158,6 +158,9 @@ struct hifloat8_t {
 struct float4_e2m1x2_t {
   uint8_t pair;
   uint8_t RawData() const { return pair; }
+#ifdef __CPU_SIM
+  explicit operator float() const { return Get(0); }  // as programs for simulators compare them
+#endif
 
   float Get(int index) const {
     const uint32_t code = pair >> 4 * index & 0xf;
@@ -168,6 +171,9 @@ struct float4_e2m1x2_t {
 struct float4_e1m2x2_t {
   uint8_t pair;
   uint8_t RawData() const { return pair; }
+#ifdef __CPU_SIM
+  explicit operator float() const { return Get(0); }  // as programs for simulators compare them
+#endif
 
   float Get(int index) const {
     const uint32_t code = pair >> 4 * index & 0xf;

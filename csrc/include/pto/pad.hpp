@@ -33,6 +33,7 @@ constexpr PadValue PadValueCustom(T value) {
 constexpr PadValue PadValueCustom16(uint16_t bits) { return PadValueOfBits(bits); }
 
 /// The bits that a custom PadValue stands for.
+constexpr bool isCustomPadValue(PadValue pad) { return pad >= PadValue::CustomBase; }
 constexpr uint32_t getCustomPadBits(PadValue pad) { return static_cast<uint32_t>(pad); }
 
 template <auto kValue>

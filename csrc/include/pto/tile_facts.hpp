@@ -8,6 +8,16 @@
 #include "npu/text.hpp"
 #include "pto/tile.hpp"
 
+namespace pto {
+
+/// Whether two elements share a byte.
+template <class T>
+constexpr bool IsTwinType() {
+  return detail::kPacked<T> != 1;
+}
+
+}  // namespace pto
+
 /// Tiles without their type: what checks, messages and copies look at is compiled once for all.
 namespace pto::detail {
 

@@ -65,6 +65,9 @@ enum event_t : int {
 /// keeps a row's pairs in the first half of the row. Source: PTO ISA, TCVT.
 struct int4b_t {
   uint8_t pair;
+#ifdef __CPU_SIM
+  explicit operator float() const { return static_cast<float>(((pair & 0xf) ^ 8) - 8); }
+#endif
 };
 
 namespace pto {
