@@ -28,6 +28,9 @@ Version: {version}
 Summary: stands in for torch_npu; part of op_extension
 """
 # A package called op_extension in the overlay hides ours, and with it the entry point that brings the device.
+# A Python that is told to leave PYTHONPATH alone, or gets another, starts as the others do. The last .pth file by name:
+# what a command installs with one of its own comes before the packages of this environment.
+_START = "zzz_op_extension_startup.pth"
 _ENTRY_POINTS = "[torch.backends]\ntorch_npu = npu_backend:_autoload\n"
 
 
@@ -75,6 +78,8 @@ def make(folder: Path) -> Overlay:
     venv.EnvBuilder(symlinks=True).create(overlay.folder)
     _programs(overlay)
     _stand_in_metadata(overlay)
+    start = f"{STARTUP}\nimport op_extension_startup; op_extension_startup.begin()\n"
+    (overlay.site_packages / _START).write_text(start, encoding="utf-8")
     constraint = f"torch=={importlib.metadata.version('torch').split('+')[0]}\n"
     (overlay.folder / "constraints.txt").write_text(constraint, encoding="utf-8")
     record.write_text(json.dumps(facts, indent=1), encoding="utf-8")

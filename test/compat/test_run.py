@@ -88,6 +88,13 @@ class PackagesTest(RunTest):
         self.assertIn("torch/__init__.py", found)
         self.assertIn("op_extension/compat/torch_npu/__init__.py", found)
 
+    def test_a_python_that_is_not_told_of_the_run_finds_its_packages(self):
+        code = "import importlib.util as u; print(*(u.find_spec(n).origin for n in ('torch', 'torch_npu')))"
+        for python, path in ((("python3", "-I"), ""), (("python3", "-E"), ""), (("python3",), str(self.folder))):
+            with self.subTest(python=python, path=path):
+                found = self.run_command(*python, "-c", code, PYTHONPATH=path)
+                self.assertRegex(found, r"/torch/__init__.py .*/op_extension/compat/torch_npu/__init__.py\n")
+
     def test_an_original_torch_npu_is_not_shadowed(self):
         original = self.folder / "original" / "torch_npu"
         original.mkdir(parents=True)

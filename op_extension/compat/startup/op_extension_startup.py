@@ -16,14 +16,16 @@ from pathlib import Path
 from typing import Any
 
 _HERE = str(Path(__file__).absolute().parent)
+_begun: list[str] = []  # the overlays that this Python has begun with
 
 
 def begin() -> None:
-    """Arranges ``sys.path``, finds ``torch_npu``, and looks after pip; does nothing outside of a run."""
-    overlay = os.environ.get("NPU_OVERLAY", "")
+    """Arranges ``sys.path``, finds ``torch_npu``, and looks after pip; does nothing outside of a run, nor twice."""
+    overlay = os.environ.get("NPU_OVERLAY") or sys.prefix
     record = Path(overlay, "run.json")
-    if not overlay or not record.is_file():
+    if overlay in _begun or not record.is_file():
         return
+    _begun.append(overlay)
     run = json.loads(record.read_text(encoding="utf-8"))
     if run["python"] != list(sys.version_info[:2]):  # nothing in the overlay is for this one
         return
@@ -36,15 +38,14 @@ def begin() -> None:
 def arrange_path(run: dict[str, Any]) -> None:
     """Puts the folders of packages in order; ours come last."""
     sys.path[:] = [entry for entry in sys.path if entry != run["root"]]
-    if (
-        os.path.realpath(sys.prefix) == run["prefix"]
-    ):  # the interpreter of the environment itself: the overlay hides what is in it
+    # The interpreter of the environment itself: the overlay hides what is in it.
+    if os.path.realpath(sys.prefix) == run["prefix"]:
         known = list(sys.path)
         site.addsitedir(run["overlay_site"])
         added = [entry for entry in sys.path if entry not in known]
         first = known.index(_HERE) + 1 if _HERE in known else 0
         sys.path[:] = [*known[:first], *added, *known[first:]]
-    else:
+    elif run["overlay_site"] not in sys.path:
         site.addsitedir(run["overlay_site"])
     for folder in [*run["sites"], run["root"]]:
         if folder not in sys.path:
