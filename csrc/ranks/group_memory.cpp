@@ -24,22 +24,61 @@ struct flock Span(uint32_t byte) {
 
 std::string ErrorText() { return std::strerror(errno); }
 
+/// The device of all memory that Create makes.
+dev_t MemoryDevice() {
+  static const dev_t device = [] {
+    const int descriptor = GroupMemory::Create();
+    struct stat status = {};
+    fstat(descriptor, &status);
+    close(descriptor);
+    return status.st_dev;
+  }();
+  return device;
+}
+
+bool IsMemory(const struct stat& status, const GroupAddress& address) {
+  return status.st_ino == address.inode && status.st_dev == MemoryDevice();
+}
+
 /// A descriptor of the memory at address; -1 and a sentence's end if there is none.
 int OpenDescriptor(const GroupAddress& address, std::string* error) {
-  const bool is_own = address.process == getpid();
   const std::string path =
       "/proc/" + std::to_string(address.process) + "/fd/" + std::to_string(address.descriptor);
-  // Closing any descriptor of a file gives up all locks of the process on it: there is only one.
-  const int descriptor =
-      is_own ? address.descriptor : open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
   struct stat status = {};
-  if (descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_ino == address.inode) {
-    return descriptor;
+  // To open another file may wait, or have an effect.
+  const bool is_there = stat(path.c_str(), &status) == 0;
+  std::string got = is_there ? "another file" : ErrorText();
+  if (is_there && IsMemory(status, address)) {
+    // Closing any descriptor of a file gives up all locks of the process on it: there is only one.
+    if (address.process == getpid()) return address.descriptor;
+    const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor >= 0 && fstat(descriptor, &status) == 0 && IsMemory(status, address)) {
+      return descriptor;
+    }
+    got = descriptor < 0 ? ErrorText() : "another file";
+    if (descriptor >= 0) close(descriptor);
   }
   *error = "expected the memory of a group in process " + std::to_string(address.process) +
-           ", got " + (descriptor < 0 ? ErrorText() : "another file");
-  if (descriptor >= 0 && !is_own) close(descriptor);
+           ", got " + got;
   return -1;
+}
+
+/// Makes the file at least this long. One process at a time: another one may need it longer.
+bool Lengthen(int descriptor, size_t bytes) {
+  struct flock span = Span(kLengthByte);
+  while (fcntl(descriptor, F_SETLKW, &span) != 0) {
+    if (errno != EINTR) return false;
+  }
+  struct stat status = {};
+  bool good = fstat(descriptor, &status) == 0;
+  if (good && static_cast<size_t>(status.st_size) < bytes) {
+    good = ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
+  }
+  const int error = errno;
+  span.l_type = F_UNLCK;
+  fcntl(descriptor, F_SETLK, &span);
+  errno = error;
+  return good;
 }
 
 }  // namespace
@@ -70,14 +109,8 @@ std::unique_ptr<GroupMemory> GroupMemory::Open(const GroupAddress& address, size
   const int descriptor = OpenDescriptor(address, error);
   if (descriptor < 0) return nullptr;
   const size_t bytes = kStateBytes + window_bytes;
-  struct stat status = {};
-  // Ranks make it equally long, so that the order does not matter.
-  bool good = fstat(descriptor, &status) == 0;
-  if (good && static_cast<size_t>(status.st_size) < bytes) {
-    good = ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
-  }
   void* base = MAP_FAILED;
-  if (good) {
+  if (Lengthen(descriptor, bytes)) {
     base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   }
   if (base == MAP_FAILED) {

@@ -14,6 +14,8 @@ namespace npu::ranks {
 inline constexpr uint32_t kMaxRanks = 64;
 /// The byte that whoever starts the ranks keeps locked while it lives.
 inline constexpr uint32_t kLauncherByte = kMaxRanks;
+/// The byte that is locked while the length of the memory is looked at and changed.
+inline constexpr uint32_t kLengthByte = kMaxRanks + 1;
 inline constexpr size_t kExchangeBytes = 64 * 1024;
 
 /// Where the memory of a group is found: it has no name, and goes with the last process that has it

@@ -225,7 +225,9 @@ std::string RankGroup::Meet(const char* where, uint32_t root, uint64_t bytes) {
     broken_ = AwaitTurn(turn);
   }
   if (broken_.empty()) broken_ = Mismatch(turn);
-  return broken_.empty() ? "" : sentence();
+  if (broken_.empty()) return "";
+  Leave();  // one that comes later must not wait for this rank
+  return sentence();
 }
 
 std::string RankGroup::Barrier(const char* where) {

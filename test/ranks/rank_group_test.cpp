@@ -3,10 +3,16 @@
 
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -211,6 +217,28 @@ TEST(RankGroup, WaitsForRanksThatDoNotComeForAWhile) {
   EXPECT_EQ(texts[0], "Barrier: expected rank 1 of 2 to come, got none in 1 s");
 }
 
+TEST(RankGroup, TellsOneThatComesLateThatTheOthersGaveUp) {
+  const Memory memory;
+  void* shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto& step = *new (shared) std::atomic<int>(0);
+  const auto texts = OnRanks(2, [&](uint32_t rank) {
+    Membership own = memory.Of(rank, 2);
+    own.patience = std::chrono::seconds(1);
+    while (step.load() != static_cast<int>(rank)) usleep(1000);
+    std::string error;
+    const auto group = RankGroup::Join("Join", own, &error);
+    error += group->Barrier("First");
+    if (rank == 1) error += group->Barrier("Second");
+    ++step;
+    while (step.load() != 2) usleep(1000);  // rank 0 lives, and has its group
+    return error;
+  });
+  munmap(shared, 4096);
+  EXPECT_EQ(texts,
+            (std::vector<std::string>{"First: expected rank 1 of 2 to come, got none in 1 s",
+                                      "Second: expected rank 0 of 2 to come, got its departure"}));
+}
+
 TEST(RankGroup, NoticesTheEndOfItsLauncher) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -288,29 +316,73 @@ TEST(RankGroup, AChildOfARankIsNone) {
   EXPECT_EQ(texts[0], "Barrier: expected the process that joined, got one forked from it, good");
 }
 
+/// Processes that have the memory open or mapped.
+size_t Holders(uint64_t inode) {
+  size_t holders = 0;
+  const std::string number = std::to_string(inode);
+  std::error_code ignored;  // processes end meanwhile, or are those of others
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    if (std::isdigit(static_cast<unsigned char>(process.path().filename().native()[0])) == 0)
+      continue;
+    bool holds = false;
+    struct stat status = {};
+    for (const auto& entry : std::filesystem::directory_iterator(process.path() / "fd", ignored)) {
+      holds |=
+          stat(entry.path().c_str(), &status) == 0 && status.st_ino == inode &&
+          std::filesystem::read_symlink(entry, ignored).string().rfind("/memfd:npu_ranks", 0) == 0;
+    }
+    std::ifstream maps(process.path() / "maps");
+    for (std::string line; !holds && std::getline(maps, line);) {
+      holds = line.find(number) != std::string::npos &&
+              line.find("/memfd:npu_ranks") != std::string::npos;
+    }
+    holders += holds;
+  }
+  return holders;
+}
+
 TEST(RankGroup, LeavesNoMemoryBehind) {
-  const auto shared = [] {
-    size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-      files += entry.exists();
-    return files;
-  };
-  const size_t before = shared();
-  GroupAddress address;
+  uint64_t inode = 0;
   {
     const Memory memory;
-    address = memory.Of(0, 2).address;
-    OnRanks(2, [&](uint32_t rank) -> std::string {
+    inode = memory.Of(0, 2).address.inode;
+    const auto texts = OnRanks(2, [&](uint32_t rank) -> std::string {
       std::string error;
       const auto group = RankGroup::Join("Join", memory.Of(rank, 2), &error);
       group->Window(rank, 0)[0] = std::byte{1};
-      Die();
+      if (group->Barrier("Barrier").empty() && Holders(inode) >= 2) Die();
+      return "not seen";
     });
+    EXPECT_EQ(texts, std::vector<std::string>(2, "signal 9"));
+    EXPECT_EQ(Holders(inode), 1u);
   }
-  EXPECT_EQ(shared(), before);
+  EXPECT_EQ(Holders(inode), 0u);
+}
+
+TEST(GroupMemory, IsNoOtherFile) {
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  const GroupAddress address = GroupMemory::AddressOf(fileno(file));
   std::string error;
   EXPECT_EQ(GroupMemory::Open(address, 0, &error), nullptr);
-  EXPECT_FALSE(error.empty());
+  EXPECT_NE(error.find("got another file"), std::string::npos) << error;
+  EXPECT_EQ(std::filesystem::file_size("/proc/self/fd/" + std::to_string(fileno(file))), 0u);
+  std::fclose(file);
+}
+
+TEST(GroupMemory, IsAsLongAsTheLongestRankSays) {
+  for (int round = 0; round < 50; ++round) {
+    const Memory memory;
+    const GroupAddress address = memory.Of(0, 2).address;
+    OnRanks(4, [&](uint32_t rank) {
+      std::string error;
+      GroupMemory::Open(address, size_t{rank + 1} << 20, &error);
+      return error;
+    });
+    struct stat status = {};
+    ASSERT_EQ(fstat(address.descriptor, &status), 0);
+    ASSERT_EQ(static_cast<size_t>(status.st_size), kStateBytes + (size_t{4} << 20));
+  }
 }
 
 TEST(GroupAddress, IsReadFromItsText) {
