@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
+#include "elements.hpp"
 #include "plain_tile.hpp"
 
 namespace {
@@ -176,6 +178,24 @@ TEST(Textract, CountsTwoElementsOf4BitsToAByte) {
   OnCore([&] { extract(64); });
   ExpectContains(FaultOf([&] { extract(63); }),
                  "TEXTRACT: expected an even column of elements of 4 bits, got 63");
+}
+
+TEST(Textract, StartsAtAnyColumnOnA5) {
+  const auto extract = [](bool is_a5) {
+    return [is_a5] {
+      std::optional<test::AsA5> chip;
+      if (is_a5) chip.emplace();
+      VecTile<float, 16, 24> src(16, 24);
+      VecTile<float, 8, 8> dst(8, 8);
+      TASSIGN(src, 0);
+      TASSIGN(dst, 4096);
+      for (int i = 0; i < 16 * 24; ++i) src.SetValue(i, static_cast<float>(i));
+      TEXTRACT(dst, src, 2, 3);
+      for (int i = 0; i < 64; ++i) ASSERT_EQ(dst.GetValue(i), (2 + i / 8) * 24 + 3 + i % 8);
+    };
+  };
+  OnCore(extract(true));
+  ExpectContains(FaultOf(extract(false)), "TEXTRACT: expected a column of a multiple of 8, got 3");
 }
 
 /// Elements of 4 bits of a tile, by their number along its lines.

@@ -57,8 +57,9 @@ template <AccToVecMode kMode, class Stage, class Dst, class Src, class... Fp>
 /// dst = the part of src that starts at row, col.
 ///   Mat to Left, Right  one element type, the whole extent of dst; row and col at whole boxes
 ///                       or from a filter as in TMOV, the valid region of dst in whole boxes
-///   Vec to Vec          one layout, the valid region of dst; col at a multiple of 32 bytes, row of
-///                       boxed tiles at a multiple of 16, unless one element is asked for
+///   Vec to Vec          one layout, the valid region of dst; col of boxed tiles, on A2/A3 of all,
+///                       at a multiple of 32 bytes, row of boxed tiles at a multiple of 16, unless
+///                       one element is asked for
 ///   Acc to Mat, Vec     the valid region of dst, converted as in TMOV
 ///   Vec to Mat          on A5, the valid region of dst, as in TMOV
 /// Pipes MTE1; V; FIX. Source: PTO ISA, TEXTRACT.

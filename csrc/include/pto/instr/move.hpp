@@ -116,8 +116,10 @@ inline void MoveVec(const char* op, const void* call_site, Dst& dst, Src& src, i
     CheckPairs<Src>(*npu::current_core, op, element_row, element_col);
     CheckMove(op, dst, src, static_cast<int>(region.rows), static_cast<int>(region.cols), row, col);
     constexpr int kBlock = static_cast<int>(npu::kTileAlignment / sizeof(T));
-    // A single element goes by the scalar pipe, from anywhere.
-    if (start == From::kBlock && (region.rows != 1 || region.cols != 1)) {
+    // A single element goes by the scalar pipe, from anywhere; on A5 rows do.
+    const bool is_a3 = npu::current_core->arch->generation == npu::Generation::kA3;
+    if (start == From::kBlock && (is_a3 || Src::isBoxedLayout) &&
+        (region.rows != 1 || region.cols != 1)) {
       CheckOrigin(*npu::current_core, op, row, Src::isBoxedLayout ? 16 : 1, col, kBlock);
     }
     CopyRegion(dst, region, src, from.row, from.col);
