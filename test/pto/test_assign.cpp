@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <type_traits>
 #include <vector>
 
 #include "plain_tile.hpp"
@@ -40,6 +41,57 @@ TEST(Tassign, TakesWindowsOfAccumulatorsThatEndWithinL0C) {
                      },
                      test::On::kCube),
                  "to end within the 131072 bytes of L0C");
+}
+
+// What lies behind a window at the end of L0C is nobody's: not even with checks off is it touched.
+TEST(TassignFault, NamesUsesOfAWindowThatEndBehindL0C) {
+  using Window = TileAcc<float, 512, 256, 16, 16>;
+  constexpr int kStart = 127 * 1024;
+  const auto multiply = [](auto product, auto rows) {
+    return FaultOf(
+        [&] {
+          TileLeft<half, decltype(rows)::value, 16> a;
+          TileRight<half, 16, 256> b;
+          Window c;
+          TASSIGN(a, 0);
+          TASSIGN(b, 0);
+          TASSIGN(c, kStart);
+          product(c, a, b);
+        },
+        test::On::kCube);
+  };
+  const auto first = [](auto& c, auto& a, auto& b) { TMATMUL(c, a, b); };
+  const auto next = [](auto& c, auto& a, auto& b) { TMATMUL_ACC(c, a, b); };
+  ExpectContains(multiply(first, std::integral_constant<int, 512>()),
+                 "TMATMUL: expected 512x256 elements of c, a Acc float tile of 512x256, that end "
+                 "within the 131072 bytes of L0C on Ascend910B1, got end 654336");
+  ExpectContains(multiply(next, std::integral_constant<int, 16>()),
+                 "TMATMUL_ACC: expected 16x256 elements of c, a Acc float tile of 512x256, that "
+                 "end within the 131072 bytes of L0C");
+  ExpectContains(FaultOf(
+                     [] {
+                       Window src;
+                       test::MatNz<half, 16, 32> dst(16, 32);
+                       TASSIGN(src, kStart);
+                       TASSIGN(dst, 0);
+                       TMOV(dst, src);
+                     },
+                     test::On::kCube),
+                 "TMOV: expected 16x32 elements of src, a Acc float tile of 512x256, that end "
+                 "within the 131072 bytes of L0C");
+  ExpectContains(FaultOf(
+                     [] {
+                       Window src;
+                       TileAcc<float, 512, 256> whole;
+                       test::MatNz<half, 16, 16> dst(16, 16);
+                       TASSIGN(src, kStart);
+                       TRESHAPE(whole, src);
+                       TASSIGN(dst, 0);
+                       TMOV(dst, whole);
+                     },
+                     test::On::kCube),
+                 "TMOV: expected 512x256 elements of src, a Acc float tile of 512x256, that end "
+                 "within the 131072 bytes of L0C");
 }
 
 TEST(Tassign, MovesAGlobalTensorOfConstantsToo) {

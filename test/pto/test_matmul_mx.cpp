@@ -291,6 +291,25 @@ TEST(TmatmulMx, NamesWhatItRefuses) {
   ExpectContains(address,
                  "TMATMUL_MX: expected a_scale at address 64 (1/16 of that of the operand),"
                  " got 0");
+  const std::string end = FaultOf(
+      [] {
+        const AsA5 chip;
+        LeftTile<float8_e4m3_t> left;
+        RightTile<float8_e4m3_t> right;
+        LeftScales left_scales;
+        RightScales right_scales;
+        TileAcc<float, 512, 256, 16, 16> window;
+        TASSIGN(left, 0);
+        TASSIGN(right, 0);
+        TASSIGN(left_scales, 0);
+        TASSIGN(right_scales, 0);
+        TASSIGN(window, 255 * 1024);
+        TMATMUL_MX(window, left, left_scales, right, right_scales);
+      },
+      On::kCube);
+  ExpectContains(end,
+                 "TMATMUL_MX: expected 20x24 elements of c, a Acc float tile of 512x256, that end "
+                 "within the 262144 bytes of L0C");
   const std::string a3 = FaultOf(
       [] {
         LeftScales scales;

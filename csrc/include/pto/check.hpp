@@ -233,13 +233,44 @@ NPU_ONE_BODY(void CheckCompact(const npu::Core& core, const char* op, const char
   if (end > core.arch->capacity[space]) RaiseCompact(op, operand, tile, end);
 }
 
+NPU_ONE_BODY(NPU_RAISES void RaiseEnd(const char* op, const char* operand, const TileFacts& tile,
+                                      size_t rows, size_t cols, size_t end)) {
+  const npu::Core& core = *npu::current_core;
+  const npu::Space space = SpaceOf(tile.kind->loc);
+  npu::RaiseFault(
+      op,
+      TileFacts::Extent(static_cast<int64_t>(rows), static_cast<int64_t>(cols)) + " elements of " +
+          operand + ", a " + tile.Describe() + ", that end within the " +
+          npu::TextOf(static_cast<int64_t>(core.arch->capacity[static_cast<int>(space)])) +
+          " bytes of " + npu::SpaceName(space) + " on " + core.arch->soc,
+      "end " + npu::TextOf(static_cast<int64_t>(end)));
+}
+
+/// Faults unless the first rows x cols elements of an accumulator end within its space: TASSIGN
+/// asks for the room of a window alone, whose extent may end behind it. Holds with checks off too.
+NPU_ONE_BODY(void CheckEnds(const npu::Core& core, const char* op, const char* operand,
+                            const TileFacts& tile, size_t rows, size_t cols)) {
+  if (rows == 0 || cols == 0) return;
+  const auto space = static_cast<int>(SpaceOf(tile.kind->loc));
+  const LineOrder order = tile.Order();
+  const size_t last =
+      order.lines_are_rows ? order.Offset(rows - 1, cols - 1) : order.Offset(cols - 1, rows - 1);
+  const auto offset = static_cast<size_t>(tile.data - core.scratchpad[space]);
+  const size_t end = offset + (last + 1) * tile.kind->element_bytes;
+  if (end > core.arch->capacity[space]) RaiseEnd(op, operand, tile, rows, cols, end);
+}
+
 /// Faults unless tile has an address and a valid region within its extent. operand names the tile
 /// in the message.
 inline void CheckTile(const npu::Core& core, const char* op, const char* operand,
                       const TileFacts& tile) {
   const bool good = npu::IsPlace(tile.data) && (tile.ValidRegionFits() || !core.check_limits);
   if (__builtin_expect(!good, 0)) RaiseTile(op, operand, tile);
-  if (__builtin_expect(tile.kind->is_compact, 0)) CheckCompact(core, op, operand, tile);
+  if (__builtin_expect(tile.kind->is_compact, 0)) {
+    CheckCompact(core, op, operand, tile);
+  } else if (tile.kind->loc == TileType::Acc) {
+    CheckEnds(core, op, operand, tile, tile.ValidRows(), tile.ValidCols());
+  }
 }
 
 template <class TileT>

@@ -155,8 +155,15 @@ template <class Inner, class Outer>
 inline void CheckSubregion(const char* op, const Inner& inner, int rows, int cols,
                            const Outer& outer, int row, int col) {
   constexpr const TileKind& kOuter = kTileKind<Outer>;
-  if (__builtin_expect(row + rows <= kOuter.rows && col + cols <= kOuter.cols, 1)) return;
-  RaiseSubregion(op, TileFacts(inner), rows, cols, TileFacts(outer), row, col);
+  const bool inside = row + rows <= kOuter.rows && col + cols <= kOuter.cols;
+  if (__builtin_expect(!inside, 0)) {
+    RaiseSubregion(op, TileFacts(inner), rows, cols, TileFacts(outer), row, col);
+  }
+  if constexpr (Outer::Loc == TileType::Acc) {
+    if (rows <= 0 || cols <= 0) return;
+    CheckEnds(*npu::current_core, op, "src", TileFacts(outer), static_cast<size_t>(row + rows),
+              static_cast<size_t>(col + cols));
+  }
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseMultiple(const char* op, const char* what, int unit, int got)) {

@@ -153,6 +153,10 @@ struct TileFacts {
            valid_cols <= kind->cols;
   }
 
+  /// The valid region, cut to the extent.
+  size_t ValidRows() const { return Cut(true); }
+  size_t ValidCols() const { return Cut(false); }
+
   /// Lines of the valid region and elements of each. A region outside the extent is a fault at
   /// level limits; with checks off it counts as empty or is cut.
   size_t Lines() const { return Length() == 0 ? 0 : Cut(kind->lines.lines_are_rows); }

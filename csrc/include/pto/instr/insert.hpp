@@ -70,6 +70,7 @@ inline void InsertAcc(const char* op, const void* call_site, Dst& dst, Src& src,
       RaiseSubregion(op, TileFacts(src), Src::Rows, static_cast<int64_t>(to.cols), TileFacts(src),
                      0, 0);
     }
+    CheckEnds(core, op, "src", TileFacts(src), to.rows, to.cols);
     CheckSubregion(op, src, Src::Rows, Src::Cols, dst, row, col);
     CheckOrigin(core, op, row, 1, col, static_cast<int>(kC0));
     (CheckWords(core, op, TileFacts(fp), static_cast<int>(to.cols)), ...);

@@ -20,13 +20,19 @@ NPU_ONE_BODY(NPU_RAISES void RaiseProduct(const char* op, const char* operand,
                       : "a " + tile.Describe());
 }
 
-/// Faults unless tile holds rows x cols elements.
+/// Faults unless tile holds rows x cols elements, and an accumulator also within its space.
 template <class TileT>
 inline void CheckHolds(const char* op, const char* operand, const TileT& tile, int rows, int cols) {
   const Extent held = ExtentOf(tile);
   const auto holds = [](size_t extent, int count) { return static_cast<int>(extent) >= count; };
-  if (__builtin_expect(holds(held.rows, rows) && holds(held.cols, cols), 1)) return;
-  RaiseProduct(op, operand, TileFacts(tile), rows, cols);
+  if (__builtin_expect(!holds(held.rows, rows) || !holds(held.cols, cols), 0)) {
+    RaiseProduct(op, operand, TileFacts(tile), rows, cols);
+  }
+  if constexpr (TileT::Loc == TileType::Acc) {
+    if (rows <= 0 || cols <= 0) return;
+    CheckEnds(*npu::current_core, op, operand, TileFacts(tile), static_cast<size_t>(rows),
+              static_cast<size_t>(cols));
+  }
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseProductSize(const char* op, int m, int k, int n)) {

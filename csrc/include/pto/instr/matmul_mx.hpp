@@ -84,7 +84,7 @@ inline void CheckMx(const npu::Core& core, const char* op, ProductSize size, con
     RaiseProductSize(op, size.m, size.k, size.n);
   }
   const int shares = (size.k + 31) / 32;
-  CheckMxSize(op, "c", c, size.m, size.n);
+  CheckHolds(op, "c", c, size.m, size.n);
   CheckMxSize(op, "a", a, size.m, size.k);
   CheckMxSize(op, "a_scale", a_scale, size.m, shares);
   CheckMxSize(op, "b", b, size.k, size.n);
