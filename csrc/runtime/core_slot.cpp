@@ -9,6 +9,8 @@
 #include <new>
 #include <utility>
 
+#include "npu/auto_block.hpp"
+
 namespace npu {
 
 __thread Core* current_core = nullptr;
@@ -55,10 +57,24 @@ void ClearState(Core& core) {
   core.control = core.flag_base = core.quant_word = core.quant_table = 0;
   core.tf32 = Tf32::kOff;
   core.img2col[0] = core.img2col[1] = Img2colRegisters();
-  std::fill_n(core.auto_blocks, kOnChipSpaces, nullptr);
 }
 
-CoreSlot::~CoreSlot() { munmap(mapping, mapping_bytes); }
+void TakeBlocksBack(Core& core) {
+  for (AutoBlock*& first : core.auto_blocks) {
+    while (first != nullptr) {
+      AutoBlock& block = *std::exchange(first, first->next);
+      block.core = nullptr;
+      block.next = nullptr;
+      block.begin = block.end = 0;
+    }
+  }
+}
+
+CoreSlot::~CoreSlot() {
+  if (current_core == &core) current_core = nullptr;
+  TakeBlocksBack(core);
+  munmap(mapping, mapping_bytes);
+}
 
 CorePool::~CorePool() {
   for (CoreSlot* idle : idle_) {

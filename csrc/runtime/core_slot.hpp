@@ -41,6 +41,9 @@ struct CoreSlot {
 /// Flags, counters and registers as a kernel finds them.
 void ClearState(Core& core);
 
+/// Takes the storage of tiles that live on after what ran on core, in static variables, say.
+void TakeBlocksBack(Core& core);
+
 inline CoreSlot& SlotOf(Core& core) { return reinterpret_cast<CoreSlot&>(core); }
 
 /// First in, first out, without allocation.

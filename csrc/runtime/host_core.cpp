@@ -83,11 +83,7 @@ void SetHostArch(const Arch& arch) {
 }
 
 void EndHostKernel() {
-  Core& core = runtime::CoreOfThread();
-  AutoBlock* blocks[kOnChipSpaces];  // of tiles that host code goes on to use
-  std::copy_n(core.auto_blocks, kOnChipSpaces, blocks);
-  runtime::ClearState(core);
-  std::copy_n(blocks, kOnChipSpaces, core.auto_blocks);
+  runtime::ClearState(runtime::CoreOfThread());  // tiles keep their storage: host code goes on
 }
 
 }  // namespace npu

@@ -48,6 +48,7 @@ Status LaunchScheduler::Run(const Launch& launch, InstructionObserver* observer)
                                          ": expected memory of the host for a stack, got none"};
   }
   const TaskScope in_task;
+  Core* const host_core = std::exchange(*current_core_, nullptr);  // or none
   running_ = &main_;
   while (fiber != nullptr) {
     SwitchTo(*fiber);
@@ -60,6 +61,7 @@ Status LaunchScheduler::Run(const Launch& launch, InstructionObserver* observer)
   }
   abandoned_fibers_.clear();
   GiveReserved();
+  *current_core_ = host_core;
   return std::exchange(result_, {});
 }
 
@@ -240,6 +242,7 @@ void LaunchScheduler::RunPasses(CoreSlot& slot) {
 void LaunchScheduler::ClearState(CoreSlot& slot) {
   Core& core = slot.core;
   runtime::ClearState(core);
+  TakeBlocksBack(core);
   slot.polled_at = 0;
   if (slot.core_id != CoreSlot::kNoCoreId) [[unlikely]] {
     core_ids_[static_cast<int>(core.type)][slot.core_id] = false;

@@ -3,25 +3,13 @@
 
 #include <cstdint>
 
+#include "npu/auto_block.hpp"
 #include "npu/issue.hpp"
 #include "npu/text.hpp"
 
 /// Storage of tiles in auto mode (__PTO_AUTO__), where no TASSIGN says where a tile lies: it is
 /// taken from the core's own space when the tile is first used, shared by its copies and views, and
 /// given back with the last of them. Source: PTO ISA, auto mode.
-namespace npu {
-
-/// Bytes of a space of a core that tiles of auto mode have, in a list by address.
-struct AutoBlock {
-  Core* core = nullptr;
-  Space space = Space::kUb;
-  uint64_t begin = 0, end = 0;  // from the start of the space; empty: not taken yet
-  uint32_t users = 1;           // tiles
-  AutoBlock* next = nullptr;
-};
-
-}  // namespace npu
-
 namespace pto::detail {
 
 /// What the sentence of a fault says of a tile.
@@ -71,9 +59,10 @@ NPU_ONE_BODY(void TakeStorage(npu::AutoBlock& block, npu::Space space, uint64_t 
   *link = &block;
 }
 
-/// Gives it back, unless the core that it was taken from has ended.
+/// Gives it back, unless the core that it was taken from has ended. That need not be the current
+/// one: tiles of host code live on after launches, and static ones after their thread's core.
 NPU_ONE_BODY(void GiveStorage(npu::AutoBlock* block)) {
-  if (block->core != nullptr && block->core == npu::current_core) {
+  if (block->core != nullptr) {
     npu::AutoBlock** link = &block->core->auto_blocks[static_cast<int>(block->space)];
     while (*link != nullptr && *link != block) link = &(*link)->next;
     if (*link != nullptr) *link = block->next;

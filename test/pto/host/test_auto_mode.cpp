@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels whose tiles have no address: auto mode.
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "../on_core.hpp"
@@ -131,6 +132,28 @@ TEST(AutoMode, SaysWhatIsNeededAndWhatIsFree) {
       }),
       "auto mode: expected a core with L0C for the Acc float tile of 16x16, got a vector "
       "core");
+}
+
+TEST(AutoMode, TilesOfHostCodeGiveTheirStorageBackAfterALaunch) {
+  {
+    VecTile<float, 1, 8> tile(1, 8);
+    TEXPANDS(tile, 1.0f);
+    EXPECT_EQ(AddressOf(tile), 0u);
+    OnCore([] {});
+  }
+  VecTile<float, 1, 8> next(1, 8);
+  TEXPANDS(next, 2.0f);
+  EXPECT_EQ(AddressOf(next), 0u);
+}
+
+TEST(AutoMode, TilesOutliveTheCoreOfTheirThread) {
+  std::optional<VecTile<float, 1, 8>> tile(std::in_place, 1, 8);
+  VecTile<float, 1, 8> copy(*tile);
+  std::thread([&] { TEXPANDS(*tile, 1.0f); }).join();
+  tile.reset();
+  TEXPANDS(copy, 2.0f);  // storage of this thread's core
+  EXPECT_EQ(copy.GetValue(7), 2.0f);
+  EXPECT_EQ(AddressOf(copy), 0u);
 }
 
 TEST(AutoMode, CubeTilesHaveTheirOwnSpaces) {
