@@ -24,12 +24,19 @@ inline bool Holds(const npu::GlobalMemory& memory, const void* begin, const void
          reinterpret_cast<uintptr_t>(end) <= reinterpret_cast<uintptr_t>(memory.end);
 }
 
+/// Keeps memory for the transfers that follow. Not on a core of host code, which has no launch that
+/// memory would stay for: any thread may allocate and free between two instructions.
+inline void KeepAtHand(npu::Core& core, const npu::GlobalMemory& memory) {
+  if (npu::IsWhole(core)) return;
+  core.memories[core.next_memory] = memory;
+  core.next_memory = static_cast<uint8_t>((core.next_memory + 1) % npu::kMemoriesAtHand);
+}
+
 /// The transfer from begin to end of a tensor that starts at data, none of which is at hand yet.
 NPU_ONE_BODY(void FindMemory(npu::Core& core, const char* op, const char* data, const char* begin,
                              const char* end)) {
   const npu::GlobalMemory memory = core.scheduler->FindGlobalMemory(op, data);
-  core.memories[core.next_memory] = memory;
-  core.next_memory = static_cast<uint8_t>((core.next_memory + 1) % npu::kMemoriesAtHand);
+  KeepAtHand(core, memory);
   if (!memory.is_known) {
     ++core.unknown_transfers;
   } else if (!Holds(memory, begin, end)) {

@@ -42,8 +42,7 @@ NPU_ONE_BODY(__attribute__((cold)) bool BringToHand(npu::Core& core, const char*
   const npu::NextInstruction next(op);
   const npu::GlobalMemory memory = core.scheduler->FindGlobalMemory(op, begin);
   if (!memory.is_known || !Holds(memory, begin, end)) return false;
-  core.memories[core.next_memory] = memory;
-  core.next_memory = static_cast<uint8_t>((core.next_memory + 1) % npu::kMemoriesAtHand);
+  KeepAtHand(core, memory);
   return true;
 }
 

@@ -195,6 +195,27 @@ TEST(HostCore, PrintsToTheStreamThatProgramsRedirect) {
   EXPECT_NE(printed.str().find("     -17      -17"), std::string::npos) << printed.str();
 }
 
+TEST(HostCore, LooksAtGlobalMemoryAnewForEachTransfer) {
+  alignas(64) static float words[16] = {};
+  const auto load = [] {  // bytes 16 to 48
+    GlobalTensor<float, Shape<1, 1, 1, 1, 8>, Stride<8, 8, 8, 8, 1>> global(words + 4);
+    VecTile<float, 1, 8> tile;
+    TASSIGN(tile, 0);
+    TLOAD(tile, global);
+  };
+  EXPECT_EQ(FaultOf(load), "");  // memory that nobody knows
+  ASSERT_EQ(npuMemoryAdopt(words, 32), NPU_SUCCESS);
+  EXPECT_NE(FaultOf(load).find("within the 32 bytes of its allocation, got bytes 16 to 48"),
+            std::string::npos);
+  ASSERT_EQ(npuMemoryDisown(words), NPU_SUCCESS);
+  ASSERT_EQ(npuMemoryAdopt(words, 64), NPU_SUCCESS);
+  EXPECT_EQ(FaultOf(load), "");
+  ASSERT_EQ(npuMemoryDisown(words), NPU_SUCCESS);
+  ASSERT_EQ(npuMemoryAdopt(words, 32), NPU_SUCCESS);
+  EXPECT_NE(FaultOf(load), "");
+  ASSERT_EQ(npuMemoryDisown(words), NPU_SUCCESS);
+}
+
 TEST(HostCore, ReadsElementsOf4BitsOneByOne) {
   Tile<TileType::Vec, float4_e2m1x2_t, 2, 64> tile;
   static_assert(decltype(tile)::GetSizeInBytes() == 64);
