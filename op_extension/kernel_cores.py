@@ -7,7 +7,8 @@ import re
 
 #: What may stand between the words of a declaration.
 SPECIFIERS = (
-    r"(?:\s|__\w+__(?:\s*\([^()]*\))?|AICORE|\[aicore\]|\[\[[^\]]*\]\]|inline|PTO_\w+|__attribute__\s*\(\([^()]*\)\))*"
+    r"(?:\s|__\w+__(?:\s*\([^()]*\))?|AICORE|\[aicore\]|\[\[[^\]]*\]\]|inline|noexcept|PTO_\w+"
+    r"|__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\))*"
 )
 _DECLARATION = re.compile(
     rf"\b__global__(?P<before>{SPECIFIERS})\bvoid(?P<behind>{SPECIFIERS})\b(?P<name>\w+)\s*\(", re.DOTALL

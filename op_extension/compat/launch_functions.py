@@ -6,6 +6,7 @@ A kernel is a definition ``extern "C" __global__ AICORE void <kernel>(...)``.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,11 +15,14 @@ from typing import NamedTuple
 from op_extension.kernel_cores import SPECIFIERS, as_cpp, named_by
 from op_extension.launch_brackets import without_literals
 
+_LIST = r"\((?P<parameters>(?:[^()]|\([^()]*\))*)\)"
 _KERNEL = re.compile(
-    rf'extern\s+"C"(?P<specifiers>{SPECIFIERS}?\b__global__{SPECIFIERS}\bvoid{SPECIFIERS})\b(?P<name>\w+)\s*'
-    rf"\((?P<parameters>[^()]*)\){SPECIFIERS}\{{"
+    rf"\b__global__(?P<specifiers>{SPECIFIERS}\bvoid{SPECIFIERS})\b(?P<name>\w+)\s*{_LIST}{SPECIFIERS}\{{"
 )
-_TASK = re.compile(r"\bKERNEL_TASK_TYPE(?:_DEFAULT)?\s*\(\s*(?P<task>\w+)\s*\)")
+_C = re.compile(r'\bextern\s+"C"')
+_C_BLOCK = re.compile(r'\bextern\s+"C"\s*\{')
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|.)*", re.MULTILINE)
+_TASK = re.compile(r"\bKERNEL_TASK_TYPE(?:_DEFAULT)?\s*\((?P<task>[^()]*)\)")
 # The cores that a task type names; None: what the passes hold.
 _TASKS: dict[str, tuple[str, ...]] = {
     "KERNEL_TYPE_AIV_ONLY": ("vector",),
@@ -29,33 +33,27 @@ _TASKS: dict[str, tuple[str, ...]] = {
 }
 _NUMBERS = (
     r"(?:(?:un)?signed\s+)?(?:char|short|int|long(?:\s+long)?)(?:\s+(?:un)?signed)?(?:\s+int)?|(?:un)?signed"
-    r"|bool|float|double|(?:std::)?(?:u?int(?:8|16|32|64)_t|size_t)"
+    r"|bool|float|(?:long\s+)?double|(?:(?:std)?::)?(?:u?int(?:8|16|32|64)_t|size_t)"
 )
-_NUMBER = re.compile(rf"(?:const\s+)?(?P<type>{_NUMBERS})(?:\s+const)?\s+(?P<name>\w+)")
+_NUMBER = re.compile(rf"(?:const\s+)?(?P<type>{_NUMBERS})(?:\s+const)?(?:\s+\w+)?")
 
 
 class KernelError(ValueError):
     """A kernel that no launch function can be made for."""
 
 
-class Parameter(NamedTuple):
-    """A parameter of a launch function."""
-
-    type: str
-    name: str
-
-
 class Kernel(NamedTuple):
     """A kernel, as its source spells it."""
 
     name: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[str, ...]  # types, as the launch function has them
     cores: tuple[str, ...] | None  # that it says it is for
 
     @property
     def declaration(self) -> str:
         """Of its launch function."""
-        rest = "".join(f", {parameter.type} {parameter.name}" for parameter in self.parameters)
+        # Names of the source's might be the function's own, or macros.
+        rest = "".join(f", {kind} argument{index}" for index, kind in enumerate(self.parameters))
         return f"uint32_t aclrtlaunch_{self.name}(uint32_t block_dim, void* stream{rest})"
 
 
@@ -70,10 +68,16 @@ def kernels_of(text: str, name: str) -> list[Kernel]:
         KernelError: there is none, or one takes what a launch function cannot hand over.
     """
     code = without_literals(text, keep='"C"')
+    blocks = [(match.start(), _end_of_block(code, match.end())) for match in _C_BLOCK.finditer(code)]
     found: dict[str, Kernel] = {}
     for match in _KERNEL.finditer(code):
-        parameters = _parameters(match["parameters"], f"{name}: kernel {match['name']}")
-        cores = _cores(code, match.end(), f"{name}: kernel {match['name']}") or named_by(match["specifiers"])
+        begin = max(code.rfind(letter, 0, match.start()) for letter in ";{}") + 1
+        before = _DIRECTIVE.sub("", code[begin : match.start()])
+        if not _C.search(before) and not any(start < match.start() < end for start, end in blocks):
+            continue
+        where = f"{name}: kernel {match['name']}"
+        parameters = _parameters(match["parameters"], where)
+        cores = _cores(code, match.end(), where) or named_by(before + match["specifiers"])
         known = found.get(match["name"])
         if known is not None and known.parameters != parameters:
             raise KernelError(f"{name}: kernel {match['name']}: expected one list of parameters, got two")
@@ -84,32 +88,40 @@ def kernels_of(text: str, name: str) -> list[Kernel]:
     return list(found.values())
 
 
-def _parameters(text: str, where: str) -> tuple[Parameter, ...]:
-    parameters = []
+def _parameters(text: str, where: str) -> tuple[str, ...]:
+    types = []
     for index, given in enumerate(part.strip() for part in text.split(",") if part.strip() not in ("", "void")):
-        words = re.sub(r"\b__(?:gm|in|out|inout|restrict)__\b|\b__restrict\b", " ", given)
-        is_address = "*" in words or "GM_ADDR" in words
-        match = re.search(r"(\w+)\s*$", words) if is_address else _NUMBER.fullmatch(" ".join(words.split()))
-        if match is None:
+        words = re.sub(r"\b__(?:gm|in|out|inout|restrict)__\b|\b__restrict\b", " ", given.partition("=")[0])
+        is_address = re.search(r"\*|\bGM_ADDR\b|\[", words) and not re.search(r"[()<]", words)
+        number = _NUMBER.fullmatch(" ".join(words.split()))
+        if not is_address and number is None:
             raise KernelError(
                 f"{where}: expected an address or a number as parameter {index}, got {' '.join(given.split())}"
             )
-        parameters.append(Parameter("void*", match[1]) if is_address else Parameter(match["type"], match["name"]))
-    return tuple(parameters)
+        types.append("void*" if number is None else number["type"])
+    return tuple(types)
 
 
-def _cores(code: str, begin: int, where: str) -> tuple[str, ...] | None:
-    """What KERNEL_TASK_TYPE_DEFAULT in the kernel whose body starts at begin names."""
+def _end_of_block(code: str, begin: int) -> int:
+    """Where the block ends whose contents start at begin."""
     depth, end = 1, begin
     while depth and end < len(code):
         depth += {"{": 1, "}": -1}.get(code[end], 0)
         end += 1
-    match = _TASK.search(code, begin, end)
+    return end
+
+
+def _cores(code: str, begin: int, where: str) -> tuple[str, ...] | None:
+    """What KERNEL_TASK_TYPE_DEFAULT in the kernel whose body starts at begin names."""
+    match = _TASK.search(code, begin, _end_of_block(code, begin))
     if match is None:
         return None
-    if match["task"] not in _TASKS:
-        raise KernelError(f"{where}: expected a task type of {', '.join(_TASKS)}, got {match['task']}")
-    return _TASKS[match["task"]]
+    task = " ".join(match["task"].split())
+    if "," in task:
+        raise KernelError(f"{where}: expected KERNEL_TASK_TYPE_DEFAULT, got a task type for one tiling key ({task})")
+    if task not in _TASKS:
+        raise KernelError(f"{where}: expected a task type of {', '.join(_TASKS)}, got {task}")
+    return _TASKS[task]
 
 
 Passes = dict[Kernel, tuple[str, ...]]
@@ -128,7 +140,7 @@ def passes(kernels: Sequence[Kernel], preprocessed: Mapping[str, str], name: str
     """
     result: Passes = {}
     for kernel in kernels:
-        definition = re.compile(rf"\bvoid\b[^;{{}}()]*\b{kernel.name}\s*\([^()]*\)[^;{{}}()]*\{{")
+        definition = re.compile(rf"\bvoid\b[^;{{}}()]*\b{kernel.name}\s*{_LIST}[^;{{}}()]*\{{")
         cores = tuple(core for core, text in preprocessed.items() if definition.search(text))
         wanted = kernel.cores or cores
         if not cores or not set(wanted) <= set(cores):
@@ -163,7 +175,10 @@ def write_headers(folder: Path, sources: Sequence[Path]) -> None:
         for kernel in kernels_of(source.read_text(encoding="utf-8", errors="replace"), str(source)):
             path, text = folder / f"aclrtlaunch_{kernel.name}.h", header(kernel)
             if not path.is_file() or path.read_text(encoding="utf-8") != text:
-                path.write_text(text, encoding="utf-8")
+                # Compilers, and another configuration, may be reading it.
+                made = path.with_suffix(f".{os.getpid()}")
+                made.write_text(text, encoding="utf-8")
+                made.replace(path)
 
 
 def exports(found: Passes, core: str) -> str:
@@ -185,7 +200,7 @@ def source(found: Passes) -> str:
         addresses = {core: f"&{kernel.name}__{core}_pass" for core in cores}
         lines += [f"extern const npuKernelPass {kernel.name}__{core}_pass;" for core in cores]
         vector, cube = (addresses.get(core, "nullptr") for core in ("vector", "cube"))
-        names = "".join(f", {parameter.name}" for parameter in kernel.parameters)
+        names = "".join(f", argument{index}" for index in range(len(kernel.parameters)))
         lines += [
             f"{kernel.declaration} {{",
             "  static const npuKernel kKernel =",
