@@ -62,12 +62,48 @@ bool ParseInfo(const HcclRootInfo& info, Membership* membership) {
          GroupAddress::Parse(address, &membership->address);
 }
 
+/// The start of info, for a sentence.
+std::string Quoted(const HcclRootInfo& info) {
+  constexpr size_t kShown = 40;
+  std::string text(info.internal, strnlen(info.internal, kShown));
+  for (char& letter : text) {
+    if (letter < ' ' || letter > '~') letter = '?';
+  }
+  return "'" + text + "'";
+}
+
+/// Waits for the work of all devices: barriers and kernels there use communicators, too. False
+/// where that cannot be; error: of that, or of work that has failed.
+bool AwaitAllDevices(npuError_t* error) {
+  int own = 0, count = 0;
+  *error = npuGetDevice(&own);
+  if (*error == NPU_SUCCESS) *error = npuGetDeviceCount(&count);
+  npuError_t waited = *error;
+  for (int device = 0; device < count && waited == NPU_SUCCESS; ++device) {
+    waited = npuSetDevice(device);
+    if (waited == NPU_SUCCESS) waited = npuDeviceSynchronize();
+    while (waited == NPU_ERROR_KERNEL_FAULT || waited == NPU_ERROR_DEADLOCK) {  // one at a time
+      *error = waited;
+      Fail(HCCL_E_INTERNAL, npuGetLastErrorMessage());
+      waited = npuDeviceSynchronize();
+    }
+  }
+  if (waited != NPU_SUCCESS) {
+    *error = waited;
+    Fail(HCCL_E_INTERNAL, npuGetLastErrorMessage());
+  }
+  npuSetDevice(own);
+  return waited == NPU_SUCCESS;
+}
+
 /// Body with the communicator of handle.
 template <class Body>
 HcclResult With(const char* function, HcclComm handle, const Body& body) {
   Communicator* communicator = Communicators::Get().Find(handle);
   if (communicator != nullptr) return body(*communicator);
-  return Refuse(function, "a communicator from HcclCommInitRootInfo", "another pointer");
+  char address[24];
+  std::snprintf(address, sizeof(address), "%p", handle);
+  return Refuse(function, "a communicator from HcclCommInitRootInfo", address);
 }
 
 HcclResult RefuseNull(const char* function) {
@@ -113,7 +149,7 @@ HcclResult HcclCommInitRootInfo(uint32_t ranks, const HcclRootInfo* info, uint32
   membership.rank = rank;
   membership.patience = std::chrono::seconds(patience);
   if (!ParseInfo(*info, &membership)) {
-    return Refuse(__func__, "what HcclGetRootInfo has made", "something else");
+    return Refuse(__func__, "what HcclGetRootInfo has made", Quoted(*info));
   }
   std::string error;
   auto communicator = Communicator::Join(membership, &error);
@@ -124,10 +160,9 @@ HcclResult HcclCommInitRootInfo(uint32_t ranks, const HcclRootInfo* info, uint32
 
 HcclResult HcclCommDestroy(HcclComm comm) {
   return With(__func__, comm, [&](Communicator&) {
-    const npuError_t error = npuDeviceSynchronize();
-    const std::string sentence = error == NPU_SUCCESS ? "" : npuGetLastErrorMessage();
-    Communicators::Get().Remove(comm);
-    return error == NPU_SUCCESS ? HCCL_SUCCESS : Fail(HCCL_E_INTERNAL, sentence);
+    npuError_t error = NPU_SUCCESS;
+    if (AwaitAllDevices(&error)) Communicators::Get().Remove(comm);
+    return error == NPU_SUCCESS ? HCCL_SUCCESS : HCCL_E_INTERNAL;
   });
 }
 

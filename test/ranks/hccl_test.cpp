@@ -147,6 +147,48 @@ TEST(Hccl, ABarrierIsWorkOfAStream) {
   EXPECT_EQ(texts, std::vector<std::string>(4, "good"));
 }
 
+TEST(Hccl, ACommunicatorEndsAfterTheWorkOfAllDevices) {
+  const auto texts = Connected(1, [](Rank& own) {
+    npuStream_t stream = nullptr;
+    std::string error = Error(npuStreamCreate(&stream));
+    npuLaunchHostFunction(stream, [](void*) { usleep(100000); }, nullptr);
+    if (HcclBarrier(own.comm, stream) != HCCL_SUCCESS) error += "barrier";
+    if (rtSetDevice(1) != 0) error += "device";
+    if (HcclCommDestroy(own.comm) != HCCL_SUCCESS) error += "destroy";
+    error += Error(npuStreamQuery(stream));
+    error += Error(npuStreamSynchronize(stream));
+    int device = 0;
+    npuGetDevice(&device);
+    return error + std::to_string(device);
+  });
+  EXPECT_EQ(texts[0], "1");
+}
+
+TEST(Hccl, ACommunicatorThatIsInUseIsKept) {
+  const auto texts = Connected(1, [](Rank& own) {
+    npuStream_t stream = nullptr;
+    std::string error = Error(npuStreamCreate(&stream));
+    struct Attempt {
+      HcclComm comm;
+      HcclResult code;
+    } attempt = {own.comm, HCCL_SUCCESS};
+    npuLaunchHostFunction(
+        stream,
+        [](void* argument) {
+          auto& in_task = *static_cast<Attempt*>(argument);
+          if (HcclBarrier(in_task.comm, nullptr) != HCCL_SUCCESS) return;
+          in_task.code = HcclCommDestroy(in_task.comm);
+        },
+        &attempt);
+    error += Error(npuStreamSynchronize(stream));
+    error += std::to_string(attempt.code);
+    if (HcclBarrier(own.comm, stream) != HCCL_SUCCESS) error += "barrier";
+    error += Error(npuStreamSynchronize(stream));
+    return error + std::to_string(HcclCommDestroy(own.comm));
+  });
+  EXPECT_EQ(texts[0], "40");
+}
+
 TEST(Hccl, NobodyWaitsForARankThatWasKilled) {
   const auto texts = Connected(3, [](Rank& own) {
     if (own.rank == 1) test::Die();
@@ -270,10 +312,9 @@ TEST(Hccl, NamesWhatItRefuses) {
     };
     HcclRootInfo info = {};
     HcclComm comm = nullptr;
-    int other = 0;
     std::string text = got(HcclCommInitRootInfo(1, &info, 0, &comm));
     text += got(HcclGetRootInfo(nullptr));
-    text += got(HcclBarrier(&other, nullptr));
+    text += got(HcclBarrier(reinterpret_cast<HcclComm>(0x1234), nullptr));
     text += got(HcomGetCommHandleByGroup("none", &comm));
     setenv("HCCL_BUFFSIZE", "0", 1);
     text += got(HcclGetRootInfo(&info));
@@ -284,15 +325,14 @@ TEST(Hccl, NamesWhatItRefuses) {
     text += got(HcclCommInitRootInfo(2, &info, 0, &comm));
     return text;
   });
-  EXPECT_EQ(
-      texts[0],
-      "1 HcclCommInitRootInfo: expected what HcclGetRootInfo has made, got something else\n"
-      "2 HcclGetRootInfo: expected pointers for what it gives, got NULL\n"
-      "1 HcclBarrier: expected a communicator from HcclCommInitRootInfo, got another pointer\n"
-      "6 HcomGetCommHandleByGroup: expected the name of a communicator, got none\n"
-      "1 HcclGetRootInfo: expected HCCL_BUFFSIZE from 1 to 1048576, got 0\n"
-      "4 HcclCommInitRootInfo: expected a rank below 2, got 2\n"
-      "4 HcclCommInitRootInfo: expected rank 1 of 2 to come, got none in 1 s\n");
+  EXPECT_EQ(texts[0],
+            "1 HcclCommInitRootInfo: expected what HcclGetRootInfo has made, got ''\n"
+            "2 HcclGetRootInfo: expected pointers for what it gives, got NULL\n"
+            "1 HcclBarrier: expected a communicator from HcclCommInitRootInfo, got 0x1234\n"
+            "6 HcomGetCommHandleByGroup: expected the name of a communicator, got none\n"
+            "1 HcclGetRootInfo: expected HCCL_BUFFSIZE from 1 to 1048576, got 0\n"
+            "4 HcclCommInitRootInfo: expected a rank below 2, got 2\n"
+            "4 HcclCommInitRootInfo: expected rank 1 of 2 to come, got none in 1 s\n");
 }
 
 }  // namespace
