@@ -7,6 +7,8 @@ install into it, and refuse to remove what lies outside.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import importlib.metadata
 import json
 import os
@@ -15,12 +17,14 @@ import site
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from op_extension.compat import ascend_home, environment, shipped
 
 STARTUP = Path(__file__).resolve().parent / "startup"
+_UNFINISHED = "run.json.unfinished"  # there while an overlay is made, so that what is left of one is known as such
 _METADATA = """\
 Metadata-Version: 2.1
 Name: torch_npu
@@ -65,16 +69,55 @@ def make(folder: Path) -> Overlay:
         ValueError: the folder holds something else, or an overlay of another environment.
     """
     overlay = Overlay(folder.absolute(), ascend_home.make(os.environ.get("PTO_LIB_PATH", "")))
-    record = overlay.folder / "run.json"
-    facts = _facts(overlay)
-    if record.is_file():
-        kept = json.loads(record.read_text(encoding="utf-8"))
-        for name in ("python", "prefix", "root"):
-            if kept.get(name) != facts[name]:
-                raise ValueError(f"overlay {folder}: expected one made for {facts[name]}, got one for {kept.get(name)}")
-        return overlay
-    if folder.is_dir() and any(folder.iterdir()):
-        raise ValueError(f"overlay {folder}: expected an empty folder or an overlay, got a folder with other files")
+    if overlay.folder.exists() and not overlay.folder.is_dir():
+        raise ValueError(f"overlay {folder}: expected a folder, got a file")
+    overlay.folder.mkdir(parents=True, exist_ok=True)
+    with _locked(overlay.folder):
+        facts = _facts(overlay)
+        record, unfinished = overlay.folder / "run.json", overlay.folder / _UNFINISHED
+        if record.is_file():
+            _check(folder, _read(folder, record), facts)
+        elif any(overlay.folder.iterdir()) and not unfinished.is_file():
+            raise ValueError(f"overlay {folder}: expected an empty folder or an overlay, got a folder with other files")
+        else:
+            unfinished.touch()
+            _fill(overlay)
+            unfinished.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+            unfinished.rename(record)
+    return overlay
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Only one process at a time; the folder itself is the lock, so that nothing is left beside it."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
+def _read(folder: Path, record: Path) -> dict[str, object]:
+    text = record.read_text(encoding="utf-8", errors="replace")
+    try:
+        kept = json.loads(text)
+    except ValueError:
+        kept = None
+    if not isinstance(kept, dict):
+        raise ValueError(f"overlay {folder}: expected what op-extension wrote in run.json, got {text!r:.60}")
+    return kept
+
+
+def _check(folder: Path, kept: dict[str, object], facts: dict[str, object]) -> None:
+    for name in ("python", "prefix", "root"):
+        if kept.get(name) != facts[name]:
+            raise ValueError(f"overlay {folder}: expected one made for {facts[name]}, got one for {kept.get(name)}")
+
+
+def _fill(overlay: Overlay) -> None:
+    """All but ``run.json``, in an empty folder or over what another process has not finished."""
     venv.EnvBuilder(symlinks=True).create(overlay.folder)
     _programs(overlay)
     _stand_in_metadata(overlay)
@@ -82,8 +125,6 @@ def make(folder: Path) -> Overlay:
     (overlay.site_packages / _START).write_text(start, encoding="utf-8")
     constraint = f"torch=={importlib.metadata.version('torch').split('+')[0]}\n"
     (overlay.folder / "constraints.txt").write_text(constraint, encoding="utf-8")
-    record.write_text(json.dumps(facts, indent=1), encoding="utf-8")
-    return overlay
 
 
 def _facts(overlay: Overlay) -> dict[str, object]:
@@ -126,7 +167,7 @@ def _stand_in_metadata(overlay: Overlay) -> None:
     """So that ``importlib.metadata.version("torch_npu")`` answers, and pip asks no index for it."""
     version = importlib.metadata.version("torch").split("+")[0]
     folder = overlay.site_packages / f"torch_npu-{version}.dist-info"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "METADATA").write_text(_METADATA.format(version=version), encoding="utf-8")
     (folder / "entry_points.txt").write_text(_ENTRY_POINTS, encoding="utf-8")
     (folder / "INSTALLER").write_text("op-extension\n", encoding="utf-8")

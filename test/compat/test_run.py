@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 import zipfile
+from concurrent import futures
 from pathlib import Path
 from unittest import mock
 
@@ -166,6 +167,36 @@ class FoldersTest(RunTest):
             ValueError, "expected an empty folder or an overlay, got a folder with other files"
         ):
             overlay.make(self.folder / "mine")
+
+
+class MakeTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name, "overlay")
+
+    def test_two_at_once_make_one(self):
+        with futures.ThreadPoolExecutor(2) as pool:
+            made = list(pool.map(overlay.make, [self.folder] * 2))
+        self.assertEqual(made[0], made[1])
+        self.assertTrue((self.folder / "run.json").is_file())
+
+    def test_one_that_was_not_finished_is_made_again(self):
+        with (
+            mock.patch.object(overlay, "_stand_in_metadata", side_effect=KeyboardInterrupt),
+            self.assertRaises(KeyboardInterrupt),
+        ):
+            overlay.make(self.folder)
+        self.assertFalse((self.folder / "run.json").exists())
+        self.assertTrue((overlay.make(self.folder).site_packages / "zzz_op_extension_startup.pth").is_file())
+        self.assertEqual([path.name for path in self.folder.glob("run.json*")], ["run.json"])
+
+    def test_a_record_that_is_none_is_named(self):
+        self.folder.mkdir()
+        for text in ("{", "[]", ""):
+            (self.folder / "run.json").write_text(text, encoding="utf-8")
+            with self.assertRaisesRegex(ValueError, r"overlay .*: expected what op-extension wrote in run.json, got '"):
+                overlay.make(self.folder)
 
 
 class RunCommandTest(RunTest):
