@@ -7,10 +7,12 @@ rewritten; all others, and the linker, get what they are given. Headers of this 
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 
 from op_extension._load import include_path
 from op_extension._version import __version__
@@ -25,7 +27,6 @@ from op_extension.compat.bisheng_compile import (
 )
 from op_extension.compat.bisheng_options import OptionError, Options, Source, parse, with_own_headers
 from op_extension.jit import toolchain
-from op_extension.launch_brackets import LaunchSyntaxError
 
 _QUESTIONS = ("-print-", "-dump", "--help", "--target-help", "-###")
 
@@ -95,6 +96,8 @@ def _run(arguments: Sequence[str]) -> None:
         print(toolchain.runtime_library())
         return
     if arguments[:1] == ["--npu-launch-headers"]:
+        if len(arguments) < 2:
+            raise OptionError("bisheng: expected a folder behind --npu-launch-headers, got the end of the command")
         launch_functions.write_headers(Path(arguments[1]), [Path(name) for name in arguments[2:]])
         return
     options = parse(list(arguments))
@@ -108,16 +111,29 @@ def _run(arguments: Sequence[str]) -> None:
         _build(options)
 
 
+def _end(number: int, _: FrameType | None) -> None:
+    """Leaves by way of everything that cleans up."""
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
+    signal.signal(signal.SIGTERM, _end)
     try:
         _run(sys.argv[1:] if arguments is None else arguments)
     except CommandError as error:
         return error.code
-    except (OptionError, LaunchSyntaxError, launch_functions.KernelError) as error:
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except ValueError as error:  # of options, launches and kernels; of variables of the environment
         print(error, file=sys.stderr)
     except OSError as error:
-        print(f"bisheng: expected a file {error.filename}, got: {error.strerror}", file=sys.stderr)
+        is_sentence = error.filename is None
+        print(
+            error if is_sentence else f"bisheng: expected a file {error.filename}, got: {error.strerror}",
+            file=sys.stderr,
+        )
     else:
         return 0
     return 1

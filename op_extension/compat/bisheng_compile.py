@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from op_extension._load import include_path
 from op_extension.compat import launch_functions
-from op_extension.compat.bisheng_options import Options, with_own_headers
+from op_extension.compat.bisheng_options import OptionError, Options, with_own_headers
 from op_extension.jit import toolchain
 from op_extension.launch_brackets import rewrite
 
@@ -43,7 +43,12 @@ class CommandError(Exception):
 def host_compiler(language: str = "c++") -> list[str]:
     """The command in CXX, or CC for C, unless it is this driver; else g++ or gcc."""
     default = "gcc" if language == "c" else "g++"
-    words = shlex.split((os.environ.get("CC") if language == "c" else os.environ.get("CXX")) or "")
+    variable = "CC" if language == "c" else "CXX"
+    given = os.environ.get(variable, "")
+    try:
+        words = shlex.split(given)
+    except ValueError as error:
+        raise OptionError(f"{variable}: expected the command of a compiler, got {given!r} ({error})") from None
     return [default] if not words or toolchain.is_driver(words) else words
 
 

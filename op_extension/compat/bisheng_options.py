@@ -44,6 +44,7 @@ _LINK_WORDS = {"-shared", "-static", "-rdynamic", "-s", "-pie", "-no-pie", "-Xli
 _RULES = {"-MD", "-MMD", "-MP"}
 _STAGES = {"-c": "compile", "-E": "preprocess", "-S": "assemble", "-M": "preprocess", "-MM": "preprocess"}
 _STAGES["-fsyntax-only"] = "preprocess"
+_FILES = 1000  # @file
 _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".cce", ".C", ".c++"}
 
 
@@ -126,11 +127,22 @@ def parse(arguments: list[str]) -> Options:
 
 def _expanded(arguments: list[str]) -> Iterator[str]:
     """The arguments, with those of files named ``@file`` in place of these."""
-    for argument in arguments:
-        if argument.startswith("@") and Path(argument[1:]).is_file():
-            yield from _expanded(shlex.split(Path(argument[1:]).read_text(encoding="utf-8")))
-        else:
+    pending, files = arguments[::-1], 0
+    while pending:
+        argument = pending.pop()
+        if not (argument.startswith("@") and Path(argument[1:]).is_file()):
             yield argument
+            continue
+        files += 1
+        if files > _FILES:
+            raise OptionError(
+                f"bisheng: expected at most {_FILES} files of words, got {argument}, which may name itself"
+            )
+        try:
+            words = shlex.split(Path(argument[1:]).read_text(encoding="utf-8", errors="surrogateescape"))
+        except ValueError as error:
+            raise OptionError(f"bisheng: expected words in {argument}, got: {error}") from None
+        pending += words[::-1]
 
 
 def _is_source(word: str, language: str) -> bool:
