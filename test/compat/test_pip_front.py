@@ -12,7 +12,7 @@ from op_extension.compat.overlay import STARTUP
 
 sys.path.insert(0, str(STARTUP))
 try:
-    from op_extension_pip import Front
+    from op_extension_pip_front import Front
 finally:
     sys.path.remove(str(STARTUP))
 
@@ -27,8 +27,10 @@ class PipFrontTest(unittest.TestCase):
 
     def front(self, *words):
         """The arguments to go on with, and what was said."""
+        front = Front(TORCH)
+        self.addCleanup(front.close)
         with contextlib.redirect_stderr(io.StringIO()) as said:
-            return Front(TORCH).arguments([str(word) for word in words]), said.getvalue()
+            return front.arguments([str(word) for word in words]), said.getvalue()
 
     def requirements(self, name, text):
         path = self.folder / name
@@ -78,6 +80,65 @@ class PipFrontTest(unittest.TestCase):
         self.assertIn("outer.txt, line 2: expected torch 2.13.0", said)
         self.assertIn("inner.txt, line 1: expected no torch-npu", said)
         self.assertIn("got torch-npu==2.8.0.post2; left out", said)
+
+    def test_what_a_requirements_file_names_is_found_from_its_copy(self):
+        pins = self.requirements("pins.txt", "numpy<3\n")
+        (self.folder / "wheels").mkdir()
+        path = self.requirements("all.txt", "torch==2.8.0\n-c pins.txt\n-rpins.txt  # more\n--find-links wheels\n")
+        lines = Path(self.front("install", f"-r{path}")[0][2]).read_text().splitlines()
+        self.assertEqual(lines, ["", f"-c {pins}", f"-r {pins}  # more", f"--find-links {self.folder}/wheels"])
+
+    def test_a_requirement_over_several_lines_is_left_out_whole(self):
+        path = self.requirements("hashes.txt", "torch==2.8.0 \\\n  --hash=sha256:00 \\\n  --hash=sha256:01\nwheel\n")
+        words, said = self.front("install", "-r", path)
+        self.assertEqual(Path(words[2]).read_text(), "\n\n\nwheel\n")
+        self.assertIn("hashes.txt, line 1: expected torch 2.13.0", said)
+
+    def test_a_file_that_names_itself_is_read_once(self):
+        path = self.requirements("circle.txt", "wheel\n-r circle.txt\n")
+        words, said = self.front("install", "-r", path)
+        self.assertEqual(Path(words[2]).read_text(), "wheel\n\n")
+        self.assertIn("circle.txt, line 2: expected another file, got circle.txt in itself; left out", said)
+
+    def test_constraints_are_read_and_copies_end_with_pip(self):
+        path = self.requirements("constraints.txt", "torch==2.8.0\nnumpy<3\n")
+        front = Front(TORCH)
+        with contextlib.redirect_stderr(io.StringIO()):
+            copy = Path(front.arguments(["install", "-c", str(path), "numpy"])[2])
+        self.assertEqual(copy.read_text(), "\nnumpy<3\n")
+        front.close()
+        self.assertFalse(copy.parents[1].exists())
+
+    def test_values_of_options_are_no_requirements(self):
+        for words in (
+            ["--log", "torch==1", "install", "wheel"],
+            ["install", "--timeout", "60", "--retries=3", "--progress-bar", "off", "wheel"],
+            ["install", "--no-binary", "torch-npu", "--only-binary", "torch==1", "-C", "torch-npu", "wheel"],
+            ["install", "wheel", "--", "numpy"],
+        ):
+            with self.subTest(words=words):
+                self.assertEqual(self.front(*words), (words, ""))
+        self.assertIsNone(self.front("--log", "file", "install", "--timeout", "60", "torch-npu")[0])
+
+    def test_archives_and_addresses_are_read_by_their_project(self):
+        for name in (
+            *("torch_npu-2.8.0-cp311-cp311-linux_aarch64.whl", "dist/torch_npu-2.8.0-*.whl", "torch-npu-2.8.0.tar.gz"),
+            *("https://host/torch-2.8.0%2Bcpu-cp311-cp311-linux_x86_64.whl#sha256=0", "torch @ https://host/a.whl"),
+            "git+https://host/pytorch.git#egg=torch_npu",
+        ):
+            with self.subTest(name=name):
+                words, said = self.front("install", "wheel", name)
+                self.assertEqual(words, ["install", "wheel"])
+                self.assertIn(f"got {name}; left out", said)
+        for name in ("torch-2.13.0+cpu-cp311-cp311-linux_x86_64.whl", "torchvision-0.1-py3-none-any.whl", "./torch"):
+            self.assertEqual(self.front("install", name), (["install", name], ""))
+
+    def test_the_stand_in_is_not_uninstalled(self):
+        self.assertIsNone(self.front("uninstall", "-y", "torch_npu")[0])
+        self.assertEqual(self.front("uninstall", "-y", "torch_npu", "torch")[0], ["uninstall", "-y", "torch"])
+
+    def test_the_users_folder_is_not_installed_to(self):
+        self.assertEqual(self.front("install", "--user", "wheel"), (["install", "wheel"], ""))
 
     def test_a_file_without_pins_and_one_that_is_not_there_stay(self):
         path = self.requirements("plain.txt", "numpy\ntorch\n")
