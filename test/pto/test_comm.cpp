@@ -331,14 +331,15 @@ TEST(Comm, NamesWhatItRefuses) {
                  "region is a constant, got 20");
   ExpectContains(on([&](auto& d, auto& s) { put(d, s, none); }),
                  "TPUT: expected a staging tile with a valid region of at least 1x1, got 0x32");
-  ExpectContains(on([&](auto& d, auto&) {
-                   TASSIGN(tile, 0);
-                   Any<float> tensors[] = {d, kEach.Of<Any<float>>(memory.data())};
-                   ParallelGroup<Any<float>> group(tensors, 2, 0);
-                   comm::TBROADCAST(group, d, tile);
-                 }),
-                 "TBROADCAST: expected global tensors of one shape for all ranks, got another one "
-                 "for rank 1");
+  ExpectContains(
+      on([&](auto& d, auto&) {
+        TASSIGN(tile, 0);
+        Any<float> tensors[] = {d, kEach.Of<Any<float>>(memory.data())};
+        ParallelGroup<Any<float>> group(tensors, 2, 0);
+        comm::TBROADCAST(group, d, tile);
+      }),
+      "TBROADCAST: expected global tensors of one shape for all ranks, got a shape[3] of "
+      "10 for rank 1 where others have 20");
   ExpectContains(on([&](auto& d, auto&) {
                    ParallelGroup<Any<float>> group(&d, 1, 0);
                    group[1];
@@ -351,7 +352,48 @@ TEST(Comm, NamesWhatItRefuses) {
                    TASSIGN(staging, 0);
                    comm::TPUT<AtomicType::AtomicAdd>(d, s, staging);
                  }),
-                 "TPUT: expected");
+                 "TPUT: expected elements of type int8, int16, int32, half, bfloat16 or float on "
+                 "Ascend910B1, got uint32");
+}
+
+TEST(Comm, MovesNothingBesideItsOperands) {
+  const View narrow = {{1, 1, 1, 20, 47}, {960, 960, 960, 48, 1}};
+  const View few = {{1, 1, 1, 59, 48}, {2880, 2880, 2880, 48, 1}};
+  const View exact = {{1, 1, 1, 60, 48}, {2880, 2880, 2880, 48, 1}};
+  std::vector<float> memory(kElements, 1);
+  Tiles tiles;
+  using Tensor = Any<float>;
+  const auto run = [&](const View& first, const auto& body) {
+    tiles.Place();
+    Tensor a = first.Of<Tensor>(memory.data()), b = kDense.Of<Tensor>(memory.data() + 4096);
+    Ranks ranks;
+    auto group = ranks.Group(kDense, 0);
+    body(a, b, group);
+  };
+  const auto refused = [&](const View& first, const auto& body) {
+    return FaultOf([&] { run(first, body); });
+  };
+  const auto put = [&](Tensor& a, Tensor& b, auto&) { comm::TPUT(a, b, tiles.ping); };
+  const auto get = [&](Tensor& a, Tensor& b, auto&) { comm::TGET(a, b, tiles.ping); };
+  const auto gather = [&](Tensor& a, Tensor&, auto& g) { comm::TGATHER(g, a, tiles.ping); };
+  const auto scatter = [&](Tensor& a, Tensor&, auto& g) { comm::TSCATTER(g, a, tiles.ping); };
+  const auto broadcast = [&](Tensor& a, Tensor&, auto& g) { comm::TBROADCAST(g, a, tiles.ping); };
+  const auto reduce = [&](Tensor& a, Tensor&, auto& g) {
+    comm::TREDUCE(g, a, tiles.acc, tiles.ping, ReduceOp::Sum);
+  };
+  OnCore([&] { run(exact, put), run(exact, get), run(exact, gather), run(exact, scatter); });
+  OnCore([&] { run(narrow, broadcast), run(exact, reduce); });
+  ExpectContains(refused(narrow, put), "TPUT: expected dst with a shape[4] of at least 48, got 47");
+  ExpectContains(refused(narrow, get), "TGET: expected dst with a shape[4] of at least 48, got 47");
+  ExpectContains(refused(few, gather),
+                 "TGATHER: expected dst with a shape[3] of at least 60, got 59");
+  ExpectContains(refused(few, scatter),
+                 "TSCATTER: expected src with a shape[3] of at least 60, got 59");
+  ExpectContains(
+      refused(few, broadcast),
+      "TBROADCAST: expected tensors of the group with a shape[3] of at least 59, got 20");
+  ExpectContains(refused(narrow, reduce),
+                 "TREDUCE: expected dst with a shape[4] of at least 48, got 47");
 }
 
 }  // namespace

@@ -13,9 +13,11 @@ NPU_ONE_BODY(NPU_RAISES void RaiseGroup(const char* op, int ranks, int root)) {
                   npu::TextOf(ranks) + " ranks, root " + npu::TextOf(root));
 }
 
-NPU_ONE_BODY(NPU_RAISES void RaiseGroupShape(const char* op, int rank)) {
+NPU_ONE_BODY(NPU_RAISES void RaiseGroupShape(const char* op, int rank, int dim, int64_t expected,
+                                             int64_t got)) {
   npu::RaiseFault(op, "global tensors of one shape for all ranks",
-                  "another one for rank " + npu::TextOf(rank));
+                  "a shape[" + npu::TextOf(dim) + "] of " + npu::TextOf(got) + " for rank " +
+                      npu::TextOf(rank) + " where others have " + npu::TextOf(expected));
 }
 
 template <class Group>
@@ -31,7 +33,9 @@ inline GlobalFacts TensorOf(const char* op, const Group& group, int rank,
                             const GlobalFacts& shape) {
   const GlobalFacts facts(group[rank]);
   for (int d = 0; d < kGlobalDims; ++d) {
-    if (facts.shape[d] != shape.shape[d]) RaiseGroupShape(op, rank);
+    if (facts.shape[d] != shape.shape[d]) {
+      RaiseGroupShape(op, rank, d, shape.shape[d], facts.shape[d]);
+    }
   }
   return facts;
 }
@@ -61,6 +65,7 @@ template <bool kGathers, class Group, class Global, class TileT>
   const Staging* const tiles[2] = {&first, &second};
   const StoreMode mode = StoreModeOf<typename TileT::DType>(kOp, AtomicType::AtomicNone);
   const GlobalFacts shape(group[0]), whole(root);
+  CheckHolds(kOp, kGathers ? "dst" : "src", whole, shape, group.GetSize());
   for (int rank = 0; rank < group.GetSize(); ++rank) {
     const GlobalFacts theirs = TensorOf(kOp, group, rank, shape);
     const GlobalFacts ours = PartOf(whole, shape, rank);
@@ -78,6 +83,7 @@ template <class Group, class Src, class TileT>
   const Staging tiles[2] = {Staging(ping), Staging(pong)};
   const StoreMode mode = StoreModeOf<typename TileT::DType>(kOp, AtomicType::AtomicNone);
   const GlobalFacts from(src), shape(group[0]);
+  CheckHolds(kOp, "tensors of the group", shape, from, 1);
   int turn = 0;
   ForEachChunk(kOp, from, tiles[0], [&](const Chunk& chunk) {
     const Staging part = tiles[turn].Of(chunk.rows, chunk.cols);
@@ -103,7 +109,7 @@ namespace comm {
 /// The tensors of all ranks behind each other in dst: that of rank r starts r times its shape[3]
 /// further along dimension 3. The root alone executes it.
 ///   group    global tensors of one shape, as TPUT's src
-///   dst      as TPUT's dst, of that shape but for dimension 3
+///   dst      as TPUT's dst, of at least that shape, and shape[3] times the ranks
 ///   staging  as in TPUT
 /// Pipes MTE2 and MTE3, flags of EVENT_ID0 between them. Source: PTO ISA, TGATHER.
 template <CollEngine kEngine = CollEngine::AIV, class Group, class Dst, class TileT,
@@ -154,7 +160,7 @@ template <CollEngine kEngine = CollEngine::AIV, class Group, class Src, class Ti
 }
 
 /// Each rank's tensor = src, that of the root too. The root alone executes it.
-///   group    global tensors of the shape of src, as TPUT's dst
+///   group    global tensors of one shape, as TPUT's dst
 ///   src, staging  as in TPUT
 /// Pipes MTE2 and MTE3, flags of EVENT_ID0 between them. Source: PTO ISA, TBROADCAST.
 template <CollEngine kEngine = CollEngine::AIV, class Group, class Src, class TileT,

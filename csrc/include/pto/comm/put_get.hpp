@@ -14,7 +14,9 @@ template <class Dst, class Src, class TileT>
   CheckRelayTypes<Dst, Src, TileT>();
   const Staging first(ping), second(pong);
   const Staging* const tiles[2] = {&first, &second};
-  Relay({op, __builtin_return_address(0)}, GlobalFacts(dst), GlobalFacts(src), tiles,
+  const GlobalFacts to(dst), from(src);
+  CheckHolds(op, "dst", to, from, 1);
+  Relay({op, __builtin_return_address(0)}, to, from, tiles,
         StoreModeOf<typename TileT::DType>(op, atomic));
 }
 
@@ -23,9 +25,10 @@ template <class Dst, class Src, class TileT>
 namespace comm {
 
 /// dst = src, where dst is memory of another rank; or dst += src.
-///   dst, src  global tensors of one element type, shape and layout. Where src does not fit staging
-///             it is moved a tile at a time: layouts ND and DN only, and the extents of a valid
-///             region that is a constant divide shape[3] and shape[4] of src
+///   dst, src  global tensors of one element type and layout; dst has at least the shape of src,
+///             which is what is moved. Where src does not fit staging it is moved a tile at a time:
+///             layouts ND and DN only, and the extents of a valid region that is a constant divide
+///             shape[3] and shape[4] of src
 ///   staging   Vec or Mat tile with a valid region of at least 1x1, which is how much goes at a
 ///             time; what fits at once fills it, as in TLOAD
 ///   kAtomic   AtomicAdd adds element by element: int8, int16, int32, half, bfloat16, float

@@ -49,6 +49,7 @@ template <class Group, class Dst, class TileT>
   const int root = group.GetRootIdx();
   const StoreMode mode = StoreModeOf<typename TileT::DType>(kOp, AtomicType::AtomicNone);
   const GlobalFacts shape(group[root]), to(dst);
+  CheckHolds(kOp, "dst", to, shape, 1);
   ForEachChunk(kOp, shape, Staging(acc), [&](const Chunk& chunk) {
     TileT sum = PartOfTile(acc, chunk.rows, chunk.cols);
     LoadChunk(call, Staging(sum), chunk.Of(shape));
@@ -76,7 +77,7 @@ namespace comm {
 /// of the root first, then the others in the order of ranks, each step as TADD, TMAX or TMIN.
 /// The root alone executes it.
 ///   group      global tensors of one shape, as TPUT's src
-///   dst        as TPUT's dst, of that shape
+///   dst        as TPUT's dst, of at least that shape
 ///   acc, recv  Vec tiles of one type, which TADD takes; acc is staging as in TPUT, recv takes what
 ///              the other ranks have
 /// Pipes MTE2, V and MTE3, flags of EVENT_ID0 and EVENT_ID1 between them. Source: PTO ISA, TREDUCE.

@@ -82,6 +82,25 @@ NPU_ONE_BODY(bool NeedsChunks(const char* op, const GlobalFacts& src, const Stag
   return true;
 }
 
+NPU_ONE_BODY(NPU_RAISES void RaiseSmall(const char* op, const char* operand, int dim,
+                                        int64_t expected, int64_t got)) {
+  npu::RaiseFault(op,
+                  npu::Text(operand) + " with a shape[" + npu::TextOf(dim) + "] of at least " +
+                      npu::TextOf(expected),
+                  npu::TextOf(got));
+}
+
+/// Faults unless tensor, an operand, has room for what has the shape of moved, parts of it behind
+/// each other along dimension 3.
+NPU_ONE_BODY(void CheckHolds(const char* op, const char* operand, const GlobalFacts& tensor,
+                             const GlobalFacts& moved, int parts)) {
+  if (!npu::RunningCore(op).check_limits || moved.Empty()) return;
+  for (int d = 0; d < kGlobalDims; ++d) {
+    const int64_t expected = moved.shape[d] * (d == 3 ? parts : 1);
+    if (tensor.shape[d] < expected) RaiseSmall(op, operand, d, expected, tensor.shape[d]);
+  }
+}
+
 /// Calls visit(chunk) for the parts of src, in the order in which its elements are numbered: rows
 /// of a tile, and within them columns.
 template <class Visit>
