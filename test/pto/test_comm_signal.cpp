@@ -124,6 +124,30 @@ TEST(Signal, OutsideOfItsAllocationOrOddIsNamed) {
         comm::TNOTIFY(odd, 1, NotifyOp::Set);
       }),
       "TNOTIFY: expected signals at a multiple of 4 bytes, got one 2 bytes behind");
+  alignas(4) static char memory[8];
+  ASSERT_EQ(npuMemoryAdopt(memory, 6), NPU_SUCCESS);
+  ExpectContains(
+      FaultOf([&] {  // its first element is written all the same
+        comm::Signal2D<0, 4> none(reinterpret_cast<int32_t*>(memory + 4));
+        comm::TNOTIFY(none, 1, NotifyOp::Set);
+      }),
+      "TNOTIFY: expected global memory within the 6 bytes of its allocation, got bytes 4 "
+      "to 8");
+  EXPECT_EQ(npuMemoryDisown(memory), NPU_SUCCESS);
+}
+
+TEST(Signal, OfAnotherOperationIsNamed) {
+  int32_t memory = 0;
+  comm::Signal signal(&memory);
+  const std::string expected =
+      "expected WaitCmp EQ (0), NE (1), GT (2), GE (3), LT (4) or LE (5), ";
+  ExpectContains(FaultOf([&] { comm::TWAIT(signal, 1, WaitCmp(9)); }),
+                 "TWAIT: " + expected + "got 9");
+  ExpectContains(FaultOf([&] { comm::TTEST(signal, 1, WaitCmp(6)); }),
+                 "TTEST: " + expected + "got 6");
+  ExpectContains(FaultOf([&] { comm::TNOTIFY(signal, 1, NotifyOp(2)); }),
+                 "TNOTIFY: expected NotifyOp AtomicAdd (0) or Set (1), got 2");
+  EXPECT_EQ(memory, 0);
 }
 
 using Line = GlobalTensor<int16_t, Shape<1, 1, 1, 1, -1>, Stride<-1, -1, -1, -1, 1>>;
@@ -250,7 +274,8 @@ TEST(AsyncTransfer, NamesWhatItRefuses) {
                    it.Build();
                    comm::TGET_ASYNC(to, from, it.session);
                  }),
-                 "TGET_ASYNC: expected src of one line");
+                 "TGET_ASYNC: expected src of one line: dimensions 0 to 3 of 1, with its length as "
+                 "stride, got 1x1x1x2x8 with strides 16, 16, 16, 8, 1");
 }
 
 }  // namespace

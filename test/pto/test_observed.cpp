@@ -121,4 +121,48 @@ TEST(Observed, BurstsLeaveTheirGapsOut) {
   });
 }
 
+TEST(Observed, AnAsynchronousTransferStartsAtTheOffsetOfItsSession) {
+  std::vector<int16_t> src(100), dst(100);
+  uint8_t workspace = 0;
+  OnCore([&] {
+    Tile<TileType::Vec, uint8_t, 1, 256> scratch;
+    TASSIGN(scratch, 0);
+    comm::AsyncSession session;
+    ASSERT_TRUE(comm::BuildAsyncSession(scratch, &workspace, session, 0, {64, 20, 2}));
+    using Line = GlobalTensor<int16_t, Shape<1, 1, 1, 1, -1>, Stride<-1, -1, -1, -1, 1>>;
+    Line to(dst.data(), {10}, {10, 10, 10, 10}), from(src.data(), {10}, {10, 10, 10, 10});
+    const Accesses accesses;
+    comm::TPUT_ASYNC(to, from, session);
+    accesses.Expect(true, &dst[10], 1, 20, 20);
+    accesses.Expect(false, &src[10], 1, 20, 20);
+  });
+}
+
+TEST(Observed, AllSignalsOfAMatrixAreRead) {
+  std::vector<int32_t> signals(300);
+  OnCore([&] {
+    using Any = GlobalTensor<int32_t, Shape<>, Stride<>>;
+    comm::Signal2D<4, 8> dense(signals.data()), wide(signals.data(), 16);
+    Any apart(signals.data(), {1, 2, 3, 1, 5}, {0, 60, 20, 0, 2});
+    Any even(signals.data(), {1, 2, 3, 1, 5}, {0, 30, 10, 0, 1});
+    Any back(signals.data() + 50, {1, 1, 1, 2, 5}, {0, 0, 0, -10, 1});
+    Any none(signals.data(), {1, 1, 1, 0, 5}, {0, 0, 0, 5, 1});
+    const Accesses accesses;
+    comm::TTEST(dense, 0, comm::WaitCmp::EQ);
+    accesses.Expect(false, signals.data(), 1, 128, 128);
+    comm::TWAIT(wide, 0, comm::WaitCmp::EQ);
+    accesses.Expect(false, signals.data(), 4, 32, 64);
+    comm::TTEST(apart, 0, comm::WaitCmp::EQ);
+    accesses.Expect(false, signals.data(), 1, (60 + 40 + 8 + 1) * 4, (60 + 40 + 8 + 1) * 4);
+    comm::TTEST(even, 0, comm::WaitCmp::EQ);
+    accesses.Expect(false, signals.data(), 6, 20, 40);
+    comm::TTEST(back, 0, comm::WaitCmp::EQ);
+    accesses.Expect(false, &signals[40], 1, 60, 60);
+    comm::TTEST(none, 0, comm::WaitCmp::EQ);
+    accesses.Expect(false, signals.data(), 0, 0, 0);
+    comm::TNOTIFY(dense, 1, comm::NotifyOp::Set);
+    accesses.Expect(true, signals.data(), 1, 4, 4);
+  });
+}
+
 }  // namespace

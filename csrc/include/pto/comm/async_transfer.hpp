@@ -16,10 +16,16 @@ namespace detail {
 
 inline constexpr uint64_t kMaxUrmaBytes = uint64_t{256} << 20;  // of one transfer
 
-NPU_ONE_BODY(NPU_RAISES void RaiseLine(const char* op, const char* operand)) {
+NPU_ONE_BODY(NPU_RAISES void RaiseLine(const char* op, const char* operand,
+                                       const GlobalFacts& global)) {
+  npu::Text shape, strides;
+  for (int d = 0; d < kGlobalDims; ++d) {
+    shape = shape + (d == 0 ? "" : "x") + npu::TextOf(global.shape[d]);
+    strides = strides + (d == 0 ? "" : ", ") + npu::TextOf(global.stride[d]);
+  }
   npu::RaiseFault(
       op, npu::Text(operand) + " of one line: dimensions 0 to 3 of 1, with its length as stride",
-      "another shape or other strides");
+      shape + " with strides " + strides);
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseLength(const char* op, int64_t expected, int64_t got)) {
@@ -46,8 +52,8 @@ NPU_ONE_BODY(void CheckPost(npu::Core& core, const Post& post, const comm::Async
   if (is_urma) CheckIsA5(core, post.op);
   if (!session.valid || session.engine != post.engine) RaiseSession(post.op, session.valid);
 #endif
-  if (!IsOneLine(post.src)) RaiseLine(post.op, "src");
-  if (!IsOneLine(post.dst)) RaiseLine(post.op, "dst");
+  if (!IsOneLine(post.src)) RaiseLine(post.op, "src", post.src);
+  if (!IsOneLine(post.dst)) RaiseLine(post.op, "dst", post.dst);
   if (post.dst.shape[4] < post.src.shape[4]) {
     RaiseLength(post.op, post.src.shape[4], post.dst.shape[4]);
   }
@@ -65,17 +71,17 @@ NPU_ONE_BODY(void CheckPost(npu::Core& core, const Post& post, const comm::Async
 /// Copies what the post names.
 NPU_ONE_BODY(void Carry(const Post& post, const comm::AsyncSession& session)) {
   const auto bytes = static_cast<size_t>(post.src.shape[4]) * post.src.element_bytes;
+  Post moved = post;
+  if (post.engine == comm::DmaEngine::SDMA) {
+    moved.dst.data += session.commBlockOffset;
+    moved.src.data += session.commBlockOffset;
+  }
   const auto operands = [&](auto report) {
     report(npu::Work{static_cast<uint64_t>(post.src.shape[4]), bytes, 0},
-           npu::Access{npu::Space::kGm, true, post.dst.data, 1, bytes, bytes},
-           npu::Access{npu::Space::kGm, false, post.src.data, 1, bytes, bytes});
+           npu::Access{npu::Space::kGm, true, moved.dst.data, 1, bytes, bytes},
+           npu::Access{npu::Space::kGm, false, moved.src.data, 1, bytes, bytes});
   };
   npu::Issue(post.op, npu::Pipe::kS, post.call_site, operands, [&] {
-    Post moved = post;
-    if (post.engine == comm::DmaEngine::SDMA) {
-      moved.dst.data += session.commBlockOffset;
-      moved.src.data += session.commBlockOffset;
-    }
     CheckPost(*npu::current_core, moved, session);
     std::memmove(moved.dst.data, moved.src.data, bytes);
   });

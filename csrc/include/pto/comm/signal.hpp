@@ -67,20 +67,67 @@ NPU_ONE_BODY(const int32_t* FirstUnmet(const SignalQuery& query)) {
   return nullptr;
 }
 
-inline npu::Access SignalAccess(const GlobalFacts& signals, bool is_write) {
-  return {npu::Space::kGm, is_write, signals.data, 1, sizeof(int32_t), sizeof(int32_t)};
+/// All signals as an access, for observers: rows that are evenly apart, or else the range from the
+/// lowest to the highest address.
+NPU_ONE_BODY(npu::Access SignalAccess(const GlobalFacts& signals)) {
+  int64_t length = 1, rows = 1, pitch = 0, low = 0, high = 1;  // in signals
+  bool even = true;
+  for (int d = kGlobalDims - 1; d >= 0; --d) {
+    const int64_t extent = signals.shape[d], stride = signals.stride[d];
+    if (extent <= 0) return {npu::Space::kGm, false, signals.data, 0, 0, 0};
+    if (extent == 1) continue;
+    (stride < 0 ? low : high) += (extent - 1) * stride;
+    if (rows == 1 && stride == length) {
+      length *= extent;
+    } else {
+      even &= stride > 0 && (rows == 1 || stride == rows * pitch);
+      if (rows == 1) pitch = stride;
+      rows *= extent;
+    }
+  }
+  if (!even) rows = 1, length = high - low;
+  const auto bytes = [](int64_t count) { return static_cast<size_t>(count) * sizeof(int32_t); };
+  const char* begin = signals.data + (even ? 0 : low * static_cast<int64_t>(sizeof(int32_t)));
+  return {npu::Space::kGm,           false,         begin,
+          static_cast<size_t>(rows), bytes(length), bytes(rows == 1 ? length : pitch)};
 }
 
-NPU_ONE_BODY(void Notify(const GlobalFacts& signal, int32_t value, comm::NotifyOp op)) {
+NPU_ONE_BODY(npu::Work SignalWork(const GlobalFacts& signals)) {
+  uint64_t count = signals.Empty() ? 0 : 1;
+  for (int d = 0; count != 0 && d < kGlobalDims; ++d) {
+    count *= static_cast<uint64_t>(signals.shape[d]);
+  }
+  return {count, count * sizeof(int32_t), 0};
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseNotifyOp(int op)) {
+  npu::RaiseFault("TNOTIFY", "NotifyOp AtomicAdd (0) or Set (1)", npu::TextOf(op));
+}
+
+NPU_ONE_BODY(NPU_RAISES void RaiseCompare(const char* op, int compare)) {
+  npu::RaiseFault(op, "WaitCmp EQ (0), NE (1), GT (2), GE (3), LT (4) or LE (5)",
+                  npu::TextOf(compare));
+}
+
+inline void CheckQuery(npu::Core& core, const char* op, const SignalQuery& query) {
+  if (query.compare > comm::WaitCmp::LE) RaiseCompare(op, static_cast<int>(query.compare));
+  CheckSignals(core, op, query.signals);
+}
+
+NPU_ONE_BODY(void Notify(const GlobalFacts& signals, int32_t value, comm::NotifyOp op)) {
   constexpr const char* kOp = "TNOTIFY";
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
-    report(npu::Work{1, sizeof(value), 0}, SignalAccess(signal, true));
+    report(npu::Work{1, sizeof(value), 0},
+           npu::Access{npu::Space::kGm, true, signals.data, 1, sizeof(value), sizeof(value)});
   };
   npu::Issue(kOp, npu::Pipe::kS, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
-    CheckSignals(core, kOp, signal);
-    auto* const to = reinterpret_cast<int32_t*>(signal.data);
+    GlobalFacts first = signals;  // is written, whatever the shape
+    for (int64_t& extent : first.shape) extent = 1;
+    CheckSignals(core, kOp, first);
+    if (op > comm::NotifyOp::Set) RaiseNotifyOp(static_cast<int>(op));
+    auto* const to = reinterpret_cast<int32_t*>(first.data);
     if (op == comm::NotifyOp::AtomicAdd) {
       __atomic_fetch_add(to, value, __ATOMIC_ACQ_REL);
     } else {
@@ -94,12 +141,12 @@ NPU_ONE_BODY(bool TestSignals(const SignalQuery& query)) {
   constexpr const char* kOp = "TTEST";
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
-    report(npu::Work{1, sizeof(int32_t), 0}, SignalAccess(query.signals, false));
+    report(SignalWork(query.signals), SignalAccess(query.signals));
   };
   bool met = false;
   npu::Issue(kOp, npu::Pipe::kS, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
-    CheckSignals(core, kOp, query.signals);
+    CheckQuery(core, kOp, query);
     core.scheduler->Yield(core, kOp);
     met = FirstUnmet(query) == nullptr;
   });
@@ -117,11 +164,11 @@ NPU_ONE_BODY(void AwaitSignals(const SignalQuery& query)) {
   constexpr const char* kOp = "TWAIT";
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
-    report(npu::Work{1, sizeof(int32_t), 0}, SignalAccess(query.signals, false));
+    report(SignalWork(query.signals), SignalAccess(query.signals));
   };
   npu::Issue(kOp, npu::Pipe::kS, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
-    CheckSignals(core, kOp, query.signals);
+    CheckQuery(core, kOp, query);
     const int32_t* unmet = FirstUnmet(query);
     if (unmet == nullptr) return;
     const npu::Text wait = DescribeWait(query, __atomic_load_n(unmet, __ATOMIC_RELAXED));
