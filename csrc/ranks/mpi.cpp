@@ -17,7 +17,7 @@ using npu::ranks::GroupAddress;
 using npu::ranks::Membership;
 using npu::ranks::RankGroup;
 
-constexpr int kSuccess = 0, kErrorComm = 5, kErrorOther = 15;
+constexpr int kSuccess = 0, kErrorComm = 5, kErrorArgument = 12, kErrorOther = 15;
 constexpr int kWorld = 0x44000000, kSelf = 0x44000001;
 
 /// The ranks that the launcher has started; alone without one.
@@ -45,6 +45,10 @@ int Fail(const std::string& sentence, int code = kErrorOther) {
 int Refuse(const char* function, const std::string& expected, const std::string& got,
            int code = kErrorOther) {
   return Fail(std::string(function) + ": expected " + expected + ", got " + got, code);
+}
+
+int RefuseNull(const char* function) {
+  return Refuse(function, "a pointer for the answer", "NULL", kErrorArgument);
 }
 
 /// What the launcher says of this process; false without a launcher.
@@ -98,23 +102,27 @@ int MPI_Init_thread(int*, char***, int required, int* provided) {
 }
 
 int MPI_Initialized(int* flag) {
+  if (flag == nullptr) return RefuseNull("MPI_Initialized");
   *flag = TheWorld().is_initialized;
   return kSuccess;
 }
 
 int MPI_Finalized(int* flag) {
+  if (flag == nullptr) return RefuseNull("MPI_Finalized");
   *flag = TheWorld().is_finalized;
   return kSuccess;
 }
 
 int MPI_Comm_size(int comm, int* size) {
   if (const int error = CheckComm("MPI_Comm_size", comm)) return error;
+  if (size == nullptr) return RefuseNull("MPI_Comm_size");
   *size = comm == kSelf ? 1 : TheWorld().size();
   return kSuccess;
 }
 
 int MPI_Comm_rank(int comm, int* rank) {
   if (const int error = CheckComm("MPI_Comm_rank", comm)) return error;
+  if (rank == nullptr) return RefuseNull("MPI_Comm_rank");
   *rank = comm == kSelf ? 0 : TheWorld().rank();
   return kSuccess;
 }
@@ -145,10 +153,12 @@ int MPI_Bcast(void* data, int count, int type, int root, int comm) {
   return sentence.empty() ? kSuccess : Fail(sentence);
 }
 
-/// The launcher ends the other ranks.
+/// The launcher ends the other ranks. A process can end with 8 bits of code, of which 0 would be
+/// success.
 int MPI_Abort(int, int code) {
   std::fprintf(stderr, "rank %d: MPI_Abort: %d\n", TheWorld().rank(), code);
-  _exit(code == 0 ? 1 : code);
+  const int status = code & 0xff;
+  _exit(status == 0 ? 1 : status);
 }
 
 int MPI_Finalize(void) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <utility>
 
 #include "processes.hpp"
 
@@ -40,6 +41,35 @@ TEST(Mpi, AloneIsOneRank) {
     return codes + std::to_string(rank) + std::to_string(size) + std::to_string(flag);
   });
   EXPECT_EQ(texts[0], "15 0 15 0 0 5 0 15 15 0 0 15 0 011");
+}
+
+TEST(Mpi, RefusesNull) {
+  const auto texts = test::OnRanks(1, [](uint32_t) {
+    unsetenv("NPU_RANKS");
+    testing::internal::CaptureStderr();
+    std::string codes;
+    const auto note = [&](int code) { codes += std::to_string(code) + " "; };
+    note(Find<int(int*)>("MPI_Initialized")(nullptr));
+    note(Find<int(int*, char***)>("MPI_Init")(nullptr, nullptr));
+    note(Find<int(int, int*)>("MPI_Comm_rank")(kWorld, nullptr));
+    note(Find<int(int, int*)>("MPI_Comm_size")(kWorld, nullptr));
+    note(Find<int(int*)>("MPI_Finalized")(nullptr));
+    return codes + testing::internal::GetCapturedStderr();
+  });
+  const std::string end = ": expected a pointer for the answer, got NULL\n";
+  EXPECT_EQ(texts[0], "12 0 12 12 12 rank 0: MPI_Initialized" + end + "rank 0: MPI_Comm_rank" +
+                          end + "rank 0: MPI_Comm_size" + end + "rank 0: MPI_Finalized" + end);
+}
+
+TEST(Mpi, AnAbortIsNoSuccess) {
+  for (const auto& [code, status] : {std::pair{7, 7}, {0, 1}, {256, 1}, {-1, 255}, {515, 3}}) {
+    const pid_t child = fork();
+    if (child == 0) Find<int(int, int)>("MPI_Abort")(kWorld, code);
+    int ended = 0;
+    ASSERT_EQ(waitpid(child, &ended, 0), child);
+    EXPECT_TRUE(WIFEXITED(ended));
+    EXPECT_EQ(WEXITSTATUS(ended), status) << code;
+  }
 }
 
 TEST(Mpi, NamesAnEnvironmentThatNoLauncherMakes) {
