@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import importlib.util
 import os
 import platform
@@ -45,25 +47,35 @@ def make(given_pto: str) -> Folders:
     Args:
         given_pto: PTO_LIB_PATH of the caller. What lies there stays there, but for headers.
     """
+    given_pto = given_pto and str(Path(given_pto).resolve())
     of_a_run = Path(given_pto).parent
     if given_pto and (of_a_run / "home" / "bash_env.sh").is_file():  # a run within a run
         return Folders(of_a_run / "home", of_a_run / "pto")
     sources = (Path(__file__).with_name(f"{name}.py") for name in ("ascend_home", "environment", "isolated", "shipped"))
     facts = [sys.executable, str(ROOT), _torch_folder(), given_pto, *(path.read_text("utf-8") for path in sources)]
-    root = cache.folder() / "ascend" / cache.digest(*facts)[:16]
+    root = cache.folder() / cache.RUNS / cache.digest(*facts)[:16]
     made = Folders(root / "home", root / "pto")
     if root.is_dir():
         return made
     root.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(dir=root.parent))
-    _make_home(work / "home")
-    _make_pto(work / "pto", work / "home", given_pto)
-    environment.write_scripts(work / "home", made.home, made.pto)
+    try:
+        with cache.locked(work, fcntl.LOCK_SH):
+            _make_home(work / "home")
+            _make_pto(work / "pto", work / "home", given_pto)
+            environment.write_scripts(work / "home", made.home, made.pto)
+            _name(work, root)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)  # it is there where it has not got its name
+    return made
+
+
+def _name(work: Path, root: Path) -> None:
     try:
         work.rename(root)
-    except OSError:  # another run was faster
-        shutil.rmtree(work)
-    return made
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # which say that another run was faster
+            raise
 
 
 def _make_home(home: Path) -> None:

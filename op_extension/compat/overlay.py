@@ -7,7 +7,6 @@ install into it, and refuse to remove what lies outside.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import importlib.metadata
 import json
@@ -17,11 +16,11 @@ import site
 import sys
 import sysconfig
 import venv
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from op_extension.compat import ascend_home, environment, shipped
+from op_extension.jit import cache
 
 STARTUP = Path(__file__).resolve().parent / "startup"
 _UNFINISHED = "run.json.unfinished"  # there while an overlay is made, so that what is left of one is known as such
@@ -72,7 +71,7 @@ def make(folder: Path) -> Overlay:
     if overlay.folder.exists() and not overlay.folder.is_dir():
         raise ValueError(f"overlay {folder}: expected a folder, got a file")
     overlay.folder.mkdir(parents=True, exist_ok=True)
-    with _locked(overlay.folder):
+    with cache.locked(overlay.folder, fcntl.LOCK_EX):
         facts = _facts(overlay)
         record, unfinished = overlay.folder / "run.json", overlay.folder / _UNFINISHED
         if record.is_file():
@@ -85,18 +84,6 @@ def make(folder: Path) -> Overlay:
             unfinished.write_text(json.dumps(facts, indent=1), encoding="utf-8")
             unfinished.rename(record)
     return overlay
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Only one process at a time; the folder itself is the lock, so that nothing is left beside it."""
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(opened, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(opened)
 
 
 def _read(folder: Path, record: Path) -> dict[str, object]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from op_extension.compat import environment, in_the_way, overlay
+from op_extension.jit import cache
 
 _NOT_FOUND = 127
 _NOT_STARTED = 126
@@ -86,7 +88,7 @@ def _run_in(made: overlay.Overlay, command: list[str]) -> int:
     except OSError as error:
         _say(f"expected a program, got {program}: {error.strerror}")
         return _NOT_STARTED
-    with _signals_to(process):
+    with _signals_to(process), cache.locked(made.folders.home.parent, fcntl.LOCK_SH):
         code = process.wait()
     return 128 - code if code < 0 else code
 

@@ -4,6 +4,7 @@
 kernels/<key>.json         what was compiled, its dependencies, the digest of the library
 kernels/<key>-<digest>.so  the library; never changed once it has its name
 headers/<key>/             precompiled headers
+ascend/<key>/              folders that commands under ``op-extension run`` look for
 locks/, work/
 """
 
@@ -27,6 +28,7 @@ from typing import Any
 
 _FORMAT = 1
 _FOLDERS = ("kernels", "headers", "locks", "work")
+RUNS = "ascend"
 _ALL = "all"  # the lock that whoever makes an entry shares, and whoever clears has for himself
 
 
@@ -54,6 +56,26 @@ def digest(*parts: str | bytes) -> str:
 def file_digest(path: Path) -> str:
     """Hash of the content of a file."""
     return digest(path.read_bytes())
+
+
+@contextmanager
+def locked(folder: Path, how: int) -> Iterator[bool]:
+    """A lock on a folder itself, so that no file is left beside it; yields whether it is held.
+
+    Always where the file system has no locks.
+    """
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        is_held = True
+        try:
+            fcntl.flock(opened, how)
+        except BlockingIOError:
+            is_held = False
+        except OSError:
+            pass
+        yield is_held
+    finally:
+        os.close(opened)
 
 
 @dataclass
@@ -238,7 +260,7 @@ class Cache:
     def clear(self) -> int:
         """Removes all entries once nobody makes one; returns the bytes that are free now.
 
-        Libraries that are loaded stay usable.
+        Libraries that are loaded stay usable, and so do the folders of a command that runs.
         """
         with self._locked(_ALL, fcntl.LOCK_EX):
             before = self.size()
@@ -248,4 +270,8 @@ class Cache:
                         shutil.rmtree(path, ignore_errors=True)
                     elif path.name != _ALL:
                         path.unlink(missing_ok=True)
+            for path in (self.root / RUNS).glob("*"):
+                with locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB) as is_idle:
+                    if is_idle:
+                        shutil.rmtree(path, ignore_errors=True)
             return before - self.size()
