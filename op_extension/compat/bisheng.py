@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -66,9 +67,27 @@ def _show(options: Options) -> None:
     out = ["-o", options.output] if options.output else []
     for source in options.sources:
         of_kernels = source.language == "cce"
+        if of_kernels and options.stage != "preprocess":
+            target = Path(options.output or f"{Path(source.path).stem}.{'s' if options.stage == 'assemble' else 'o'}")
+            with tempfile.TemporaryDirectory(prefix="bisheng-") as folder:
+                KernelSource(source.path, options, target, Path(folder)).show()
+            continue
         words = kernel_words(options, options.cores[-1]) if of_kernels else _host_words(options)
         language = "c++" if of_kernels else source.language
         call([*host_compiler(language), *words, *_rules(options), "-x", language, source.path, *out])
+
+
+def _with_places_of_rules(options: Options, source: Source) -> Options:
+    """The options, with the places that g++ gives the make rule of a source that is linked at once."""
+    made = Path(f"{Path(source.path).stem}.o")
+    if options.output:
+        output = Path(options.output)
+        made = output if len(options.sources) == 1 else output.with_name(f"{output.stem}-{made}")
+    return replace(
+        options,
+        rules_file=options.rules_file or str(made.with_suffix(".d")),
+        rules_targets=options.rules_targets or ["-MT", str(made)],
+    )
 
 
 def _build(options: Options) -> None:
@@ -80,7 +99,8 @@ def _build(options: Options) -> None:
             target = Path(folder, f"{index}.o")
             if options.stage == "compile":
                 target = Path(options.output or f"{Path(source.path).stem}.o")
-            _compile(options, source, target, Path(folder, str(index)))
+            given = _with_places_of_rules(options, source) if options.rules and options.stage == "link" else options
+            _compile(given, source, target, Path(folder, str(index)))
             objects.append(str(target))
         if options.stage == "link":
             out = ["-o", options.output] if options.output else []
@@ -105,7 +125,7 @@ def _run(arguments: Sequence[str]) -> None:
     inputs = options.sources or any(not word.startswith("-") for word in options.words)
     if is_question or not inputs:
         call([*host_compiler(), *options.words, *(["-c"] if options.stage == "compile" else [])])
-    elif options.stage in ("preprocess", "assemble"):
+    elif options.stage in ("preprocess", "check", "assemble"):
         _show(options)
     else:
         _build(options)

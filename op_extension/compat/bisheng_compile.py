@@ -129,6 +129,17 @@ class KernelSource:
         self._join(objects, self._target)
         self._write_rules()
 
+    def show(self) -> None:
+        """Checks or assembles the pass of the last core.
+
+        Raises:
+            CommandError: it does not compile.
+        """
+        self._call(
+            self._options.cores[-1], self._rewritten, *(["-o", str(self._target)] if self._options.output else [])
+        )
+        self._write_rules()
+
     def _launched_in_brackets(self) -> list[Path]:
         """The pass of the cube core, behind which that of the vector core is hidden; or the only one."""
         main = self._options.cores[-1]
@@ -173,19 +184,22 @@ class KernelSource:
 
     def _compile(self, core: str, text: str, *words: str) -> Path:
         """The object file of a pass."""
+        made = self._work / f"{core}.o"
+        self._call(core, text, *words, "-c", "-o", str(made))
+        return made
+
+    def _call(self, core: str, text: str, *words: str) -> None:
+        """Compiles a pass as the words say."""
         unit = [str(self._path)]
         if text != self._text:
             changed = self._work / core / self._path.name
             changed.parent.mkdir(exist_ok=True)
             changed.write_text(text, encoding="utf-8", errors="surrogateescape")
             unit = ["-iquote", str(self._path.parent), f"-ffile-prefix-map={changed.parent}/=", str(changed)]
-        made = self._work / f"{core}.o"
         if self._options.rules:
             targets = self._options.rules_targets or ["-MT", str(self._target)]
             words = (*words, *self._options.rules, *targets, "-MF", str(self._work / f"{core}.d"))
-        command = [*host_compiler(), *kernel_words(self._options, core), *words, "-x", "c++", *unit]
-        call([*command, "-c", "-o", str(made)])
-        return made
+        call([*host_compiler(), *kernel_words(self._options, core), *words, "-x", "c++", *unit])
 
     def _apart(self, made: Path) -> Path:
         """An object file whose hidden symbols the linker takes for nobody else's."""

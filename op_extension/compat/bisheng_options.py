@@ -36,14 +36,24 @@ _VENDORS = re.compile(r"--?(cce|npu|ascend)\b.*|-X(clang|aicore|host).*")
 _TAKES_VALUE = {
     *("-o", "-I", "-D", "-U", "-L", "-l", "-T", "-u", "-z", "-B", "-include", "-imacros", "-isystem", "-iquote"),
     *("-idirafter", "-isysroot", "--sysroot", "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler", "-Xpreprocessor"),
-    *("-arch", "--param", "-x", "-wrapper", "-specs", "-dumpbase", "-dumpdir", "-aux-info"),
+    *("-arch", "--param", "-x", "-wrapper", "-specs", "--std", "-dumpbase", "-dumpdir", "-aux-info"),
 }
 _INCLUDES = ("-I", "-isystem", "-iquote", "-idirafter")
 _LINK_PREFIXES = ("-l", "-L", "-Wl,")
 _LINK_WORDS = {"-shared", "-static", "-rdynamic", "-s", "-pie", "-no-pie", "-Xlinker", "-z", "-T", "-u"}
 _RULES = {"-MD", "-MMD", "-MP"}
 _STAGES = {"-c": "compile", "-E": "preprocess", "-S": "assemble", "-M": "preprocess", "-MM": "preprocess"}
-_STAGES["-fsyntax-only"] = "preprocess"
+_STAGES["-fsyntax-only"] = "check"
+# Of several the first: it says least.
+_ORDER = ("preprocess", "check", "assemble", "compile", "link")
+# The level of optimisation, the arithmetic and the language of kernels are not the caller's; the code that is only made
+# when all is linked would take flags from there.
+_NOT_FOR_KERNELS = re.compile(
+    r"-O.*|--?std=.*|-f(no-)?(visibility.*|gnu-unique|lto.*|fat-lto-objects|whole-program|fast-math"
+    r"|unsafe-math-optimizations|associative-math|reciprocal-math|finite-math-only|signed-zeros|trapping-math"
+    r"|rounding-math|signaling-nans|math-errno|cx-.*|single-precision-constant|float-store|excess-precision=.*"
+    r"|fp-contract=.*|fp-int-builtin-inexact)|-m(no-)?(recip.*|fpmath=.*|fma|fma4|daz-ftz)"
+)
 _FILES = 1000  # @file
 _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".cce", ".C", ".c++"}
 
@@ -64,7 +74,7 @@ class Source:
 class Options:
     """What a command line asks for."""
 
-    stage: str = "link"  # how far: "preprocess", "assemble", "compile", "link"
+    stage: str = "link"  # how far: "preprocess", "check", "assemble", "compile", "link"
     output: str | None = None
     sources: list[Source] = field(default_factory=list)
     words: list[str] = field(default_factory=list)  # all that the host's compiler takes, files but sources too
@@ -87,13 +97,12 @@ class Options:
 
     def kernel_words(self) -> list[str]:
         """What compiling a kernel takes: the level of optimisation and the arithmetic are not the caller's."""
-        dropped = re.compile(r"-O.*|-ffast-math|-std=.*|-f(no-)?visibility.*|-[gc]gnu-unique")
-        return [word for word in self.compile_words() if not dropped.fullmatch(word)]
+        return [word for word in self.compile_words() if not _NOT_FOR_KERNELS.fullmatch(word)]
 
     def standard(self) -> str:
         """Of C++, for kernels: c++17 at least."""
-        given = [word[5:] for word in self.words if word.startswith("-std=")]
-        year = re.sub(r"^(gnu|c)\+\+", "", given[-1]) if given else "17"
+        given = (re.fullmatch(r"--?std=(?:gnu|c)\+\+(.*)", word) for word in self.words)  # that of C is another's
+        year = ["17", *(match[1] for match in given if match)][-1]
         return "gnu++" + ("17" if year in ("98", "03", "11", "0x", "14", "1y", "1z") else year)
 
 
@@ -168,6 +177,8 @@ def _take_pair(options: Options, word: str, value: str) -> None:
         options.output = value
     elif word == "-MF":
         options.rules_file = value
+    elif word == "--std":
+        options.words.append(f"-std={value}")
     elif word in ("-MT", "-MQ"):
         options.rules_targets += [word, value]
     else:
@@ -192,7 +203,7 @@ def _take_word(options: Options, word: str) -> None:
     elif word == "--npu-launch-functions":
         options.launch_functions = True
     elif word in _STAGES:
-        options.stage = _STAGES[word]
+        options.stage = min(options.stage, _STAGES[word], key=_ORDER.index)
         if word != "-c":
             options.words.append(word)
     elif word in _RULES:

@@ -210,6 +210,34 @@ class CommandTest(unittest.TestCase):
         ):  # fmt: skip
             self.assertEqual(bisheng("-xcce", *words, cwd=self.folder, code=1).stderr, sentence)
 
+    def test_checks_and_assembles_launches_in_brackets(self):
+        text = "__global__ AICORE void k(int) {}\nvoid f(void* s) {\n  k<<<1, nullptr, s>>>(1);\n}\n"
+        source = self.write("k.cpp", f"#include <pto/pto-inst.hpp>\n{text}")
+        bisheng("-xcce", "-fsyntax-only", "-c", source, cwd=self.folder)
+        self.assertEqual([path.name for path in self.folder.iterdir()], [source])
+        bisheng("-xcce", "-S", "-MMD", source, cwd=self.folder)
+        self.assertIn("LaunchBody", (self.folder / "k.s").read_text())
+        self.assertEqual((self.folder / "k.d").read_text().split()[:2], ["k.s:", source])
+        self.write("k.cpp", "void f() { undeclared(); }")
+        self.assertIn("k.cpp:1:12: error", bisheng("-xcce", "-fsyntax-only", source, cwd=self.folder, code=1).stderr)
+
+    def test_leaves_rules_of_what_is_linked_at_once_where_the_compiler_does(self):
+        self.write("host.cpp", "int x;\n")
+        self.write("k.cpp", "int y;\n")
+        for words, rules in (
+            (["k.cpp", "-o", "k.so"], {"k.d": "k.so: k.cpp\n"}),
+            (["-x", "c++", "k.cpp"], {"k.d": "k.o: k.cpp\n"}),
+            (
+                ["k.cpp", "-x", "c++", "host.cpp", "-o", "b.so"],
+                {"b-k.d": "b-k.o: k.cpp\n", "b-host.d": "b-host.o: host.cpp\n"},
+            ),
+        ):
+            bisheng("-shared", "-fPIC", "-MMD", "-xcce", "--cce-aicore-arch=dav-c220-vec", *words, cwd=self.folder)
+            found = {path.name: path.read_text() for path in self.folder.glob("*.d")}
+            self.assertEqual(found, rules)
+            for name in found:
+                (self.folder / name).unlink()
+
     def test_compiles_and_links_sources_of_the_host(self):
         main = self.write(
             "main.cpp", '#include <acl/acl.h>\nextern "C" int c();\nint main() { return aclInit(0) + c(); }'

@@ -70,8 +70,26 @@ class OptionsTest(unittest.TestCase):
         self.assertFalse(parse(["-D__CPU_SIM_NOT"]).simulates)
 
     def test_compiles_kernels_as_cxx17_or_newer(self):
-        for given, standard in (("", "gnu++17"), ("-std=c++11", "gnu++17"), ("-std=gnu++20", "gnu++20")):
-            self.assertEqual(parse(given.split()).standard(), standard)
+        for given, standard in (
+            ("", "gnu++17"),
+            ("-std=c++11", "gnu++17"),
+            ("-std=gnu++20", "gnu++20"),
+            ("--std=c++20", "gnu++20"),
+            ("--std c++2b", "gnu++2b"),
+            ("-std=c11", "gnu++17"),
+            ("-std=c++20 -std=c11", "gnu++20"),
+        ):
+            options = parse(given.split())
+            self.assertEqual((options.standard(), options.kernel_words()), (standard, []), given)
+
+    def test_keeps_the_arithmetic_of_kernels(self):
+        words = ["-funsafe-math-optimizations", "-fno-associative-math", "-ffinite-math-only", "-ffp-contract=fast"]
+        words += ["-flto", "-flto=auto", "-fgnu-unique", "-fno-gnu-unique", "-mfpmath=387", "-mno-fma", "-Ofast"]
+        self.assertEqual(parse([*words, "-fno-exceptions", "-mavx2"]).kernel_words(), ["-fno-exceptions", "-mavx2"])
+
+    def test_goes_as_far_as_the_word_that_says_least(self):
+        for words, stage in (("-fsyntax-only -c", "check"), ("-S -c", "assemble"), ("-c -E -S", "preprocess")):
+            self.assertEqual(parsed(words).stage, stage)
 
     def test_reads_words_from_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
