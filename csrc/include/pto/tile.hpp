@@ -56,14 +56,39 @@ inline const char* KindName(TileType type) {
 template <class TileT>
 typename TileT::DType* ElementOf(const TileT& tile, size_t row, size_t col);
 
-/// An element of 4 bits, in the low half.
+/// Whether the elements of 4 bits that share a byte are neighbours in a row, else in a column.
 template <class TileT>
-typename TileT::DType PairElement(const TileT& tile, size_t row, size_t col) {
-  constexpr bool kByRows = TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
-  const size_t at = kByRows ? col : row;
-  typename TileT::DType pair = *ElementOf(tile, kByRows ? row : row / 2, kByRows ? col / 2 : col);
-  pair.pair = static_cast<uint8_t>(pair.pair >> at % 2 * 4 & 0xf);
-  return pair;
+inline constexpr bool kPairsInRows =
+    TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
+
+/// The element in row and col, or the byte that it shares.
+template <class TileT>
+typename TileT::DType* PlaceOf(const TileT& tile, size_t row, size_t col) {
+  constexpr bool kByRows = kPairsInRows<TileT>;
+  if constexpr (kPacked<typename TileT::DType> == 1) return ElementOf(tile, row, col);
+  return ElementOf(tile, kByRows ? row : row / 2, kByRows ? col / 2 : col);
+}
+
+/// The element in row and col; one of 4 bits in the low half.
+template <class TileT>
+typename TileT::DType ReadElement(const TileT& tile, size_t row, size_t col) {
+  using T = typename TileT::DType;
+  T element = *PlaceOf(tile, row, col);
+  if constexpr (kPacked<T> != 1) {
+    const size_t at = kPairsInRows<TileT> ? col : row;
+    element.pair = static_cast<uint8_t>(element.pair >> at % 2 * 4 & 0xf);
+  }
+  return element;
+}
+template <class TileT>
+void WriteElement(const TileT& tile, size_t row, size_t col, const typename TileT::DType& value) {
+  if constexpr (kPacked<typename TileT::DType> == 1) {
+    *PlaceOf(tile, row, col) = value;
+  } else {
+    uint8_t& pair = PlaceOf(tile, row, col)->pair;
+    const size_t shift = (kPairsInRows<TileT> ? col : row) % 2 * 4;
+    pair = static_cast<uint8_t>((pair & ~(0xfu << shift)) | (value.pair & 0xfu) << shift);
+  }
 }
 
 /// Rows and columns of a tile's valid region: constants, or numbers in the object when kValid is
@@ -99,6 +124,15 @@ NPU_ONE_BODY(NPU_RAISES void RaiseElement(const char* op, bool has_address, int 
                                           uint32_t offset)) {
   if (!has_address) npu::RaiseFault(op, "a tile with an address from TASSIGN", "one without");
   npu::RaiseFault(op, "an element from 0 to " + npu::TextOf(count - 1), npu::TextOf(offset));
+}
+NPU_ONE_BODY(NPU_RAISES void RaiseElementAt(const char* op, bool has_address, int rows, int cols,
+                                            size_t row, size_t col)) {
+  if (!has_address) npu::RaiseFault(op, "a tile with an address from TASSIGN", "one without");
+  npu::RaiseFault(op,
+                  "an element of a tile of " + npu::TextOf(rows) + "x" + npu::TextOf(cols) +
+                      " within its on-chip space",
+                  "row " + npu::TextOf(static_cast<int64_t>(row)) + ", column " +
+                      npu::TextOf(static_cast<int64_t>(col)));
 }
 
 /// Rows (or columns) of the inner box of a boxed tile; 1 for a tile without boxes.
@@ -244,14 +278,12 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
 
   /// The same by row and column, for programs for simulators.
   T GetElement(size_t row, size_t col) const {
-    if constexpr (detail::kPacked<T> != 1) {
-      return detail::PairElement(*this, row, col);
-    } else {
-      return *detail::ElementOf(*this, row, col);
-    }
+    CheckElementAt("GetElement", row, col);
+    return detail::ReadElement(*this, row, col);
   }
   void SetElement(size_t row, size_t col, const T& value) {
-    *detail::ElementOf(*this, row, col) = value;
+    CheckElementAt("SetElement", row, col);
+    detail::WriteElement(*this, row, col, value);
   }
 #endif
 
@@ -259,6 +291,9 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
   template <TileType kOtherLoc, class OtherT, int kR, int kC, BLayout kB, int kVr, int kVc,
             SLayout kS, int kFractal, PadValue kPad, CompactMode kCompact>
   friend class Tile;
+
+  // Elements that a space has room for. An accumulator's window may be of a larger extent.
+  static constexpr uint64_t kRoom = npu::LargestCapacity(SpaceOf(Loc)) / sizeof(T);
 
   void TakeStorage() const {
     if (!detail::kIsAuto || __builtin_expect(data_ != nullptr, 1)) return;
@@ -271,10 +306,22 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
   void CheckElement(const char* op, uint32_t offset) const {
     static_assert(Compact != CompactMode::Normal || Loc == TileType::Vec || Loc == TileType::Mat,
                   "GetValue, SetValue: expected a tile that is not compact");
+    constexpr uint64_t kStored = Numel / detail::kPacked<T>;
+    constexpr int kCount = static_cast<int>(kStored < kRoom ? kStored : kRoom);
     const bool has_place = npu::IsPlace(data());
-    if (__builtin_expect(has_place && offset < static_cast<uint32_t>(Numel), 1)) return;
-    detail::RaiseElement(op, has_place, Numel, offset);
+    if (__builtin_expect(has_place && offset < static_cast<uint32_t>(kCount), 1)) return;
+    detail::RaiseElement(op, has_place, kCount, offset);
   }
+#ifdef __CPU_SIM
+  void CheckElementAt(const char* op, size_t row, size_t col) const {
+    const bool has_place = npu::IsPlace(data());
+    const bool inside = has_place && row < size_t{Rows} && col < size_t{Cols} &&
+                        detail::PlaceOf(*this, row, col) - data() < int64_t{kRoom};
+    if (__builtin_expect(!inside, 0)) {
+      detail::RaiseElementAt(op, has_place, Rows, Cols, row, col);
+    }
+  }
+#endif
 
   mutable T* data_ = nullptr;
   [[no_unique_address]] detail::TileStorage storage_;

@@ -195,6 +195,58 @@ TEST(HostCore, PrintsToTheStreamThatProgramsRedirect) {
   EXPECT_NE(printed.str().find("     -17      -17"), std::string::npos) << printed.str();
 }
 
+TEST(HostCore, WritesElementsOf4BitsOneByOne) {
+  using Pair = float4_e2m1x2_t;
+  Tile<TileType::Vec, Pair, 2, 64> tile;
+  VecTile<uint8_t, 1, 64> next;
+  TASSIGN(tile, 0);
+  TASSIGN(next, 64);
+  TEXPANDS(next, uint8_t{0});
+  for (size_t col = 0; col < 64; ++col) {
+    tile.SetElement(0, col, Pair{0});
+    tile.SetElement(1, col, Pair{static_cast<uint8_t>(col % 16)});
+  }
+  for (size_t col = 0; col < 64; ++col) {
+    EXPECT_EQ(tile.GetElement(1, col).RawData(), col % 16);
+    EXPECT_EQ(tile.GetElement(0, col).RawData(), 0);
+    EXPECT_EQ(next.GetElement(0, col), 0);
+  }
+  TileLeft<Pair, 16, 64, 2, 64> left;
+  TASSIGN(left, 0);
+  left.SetElement(2, 63, Pair{9});
+  TMOV(left, tile);  // no chip has this path
+  for (size_t col = 0; col < 64; ++col) {
+    EXPECT_EQ(left.GetElement(1, col).RawData(), col % 16);
+  }
+  EXPECT_EQ(left.GetElement(2, 63).RawData(), 9);
+  VecTile<float, 2, 64> floats;
+  TASSIGN(floats, 128);
+  TPREFETCH(floats, tile);  // copies element by element
+  for (size_t col = 0; col < 64; ++col) {
+    EXPECT_EQ(floats.GetElement(1, col), static_cast<float>(Pair{static_cast<uint8_t>(col % 16)}));
+  }
+}
+
+TEST(HostCore, NamesElementsThatTheTileDoesNotHave) {
+  VecTile<float, 2, 8> tile;
+  EXPECT_NE(FaultOf([&] {
+              tile.GetElement(0, 0);
+            }).find("GetElement: expected a tile with an address from TASSIGN, got one without"),
+            std::string::npos);
+  TASSIGN(tile, 0);
+  EXPECT_EQ(FaultOf([&] { tile.GetElement(1, 7); }), "");
+  EXPECT_NE(FaultOf([&] { tile.SetElement(1, 8, 0.0f); })
+                .find("SetElement: expected an element of a tile of 2x8 within its on-chip space, "
+                      "got row 1, column 8"),
+            std::string::npos);
+  EXPECT_NE(FaultOf([&] { tile.GetElement(2, 0); }), "");
+  TileAcc<float, 512, 256, 16, 16> window;
+  TASSIGN(window, 127 * 1024);
+  EXPECT_EQ(FaultOf([&] { window.GetElement(15, 15); }), "");
+  EXPECT_NE(FaultOf([&] { window.GetElement(511, 255); }), "");
+  EXPECT_NE(FaultOf([&] { window.GetValue(512 * 256 - 1); }), "");
+}
+
 TEST(HostCore, LooksAtGlobalMemoryAnewForEachTransfer) {
   alignas(64) static float words[16] = {};
   const auto load = [] {  // bytes 16 to 48

@@ -25,8 +25,11 @@ NPU_ONE_BODY(NPU_RAISES void RaiseNoPath(const char* op, const TileFacts& dst,
 /// element over the valid region that both have, each converted as C does.
 template <class Dst, class Src>
 void MoveOnHost(const char* op, const void* call_site, Dst& dst, Src& src) {
-  const Extent to = ValidExtent(dst), from = ValidExtent(src);
-  const size_t rows = std::min(to.rows, from.rows), cols = std::min(to.cols, from.cols);
+  const auto common = [](int to, int to_extent, int from, int from_extent) {
+    return static_cast<size_t>(std::max(std::min({to, to_extent, from, from_extent}), 0));
+  };
+  const size_t rows = common(dst.GetValidRow(), Dst::Rows, src.GetValidRow(), Src::Rows);
+  const size_t cols = common(dst.GetValidCol(), Dst::Cols, src.GetValidCol(), Src::Cols);
   const auto operands = [&](auto report) {
     report(npu::Work{rows * cols, 0, 0}, Writes(dst), Reads(src));
   };
@@ -37,7 +40,7 @@ void MoveOnHost(const char* op, const void* call_site, Dst& dst, Src& src) {
     CheckTile(core, op, "src", src);
     for (size_t row = 0; row < rows; ++row) {
       for (size_t col = 0; col < cols; ++col) {
-        *ElementOf(dst, row, col) = static_cast<typename Dst::DType>(*ElementOf(src, row, col));
+        WriteElement(dst, row, col, static_cast<typename Dst::DType>(ReadElement(src, row, col)));
       }
     }
   });
