@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npu/host_core.hpp"
 
-#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -10,6 +10,7 @@
 #include "runtime/core_slot.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/global_memory.hpp"
+#include "runtime/peers.hpp"
 
 namespace npu {
 namespace runtime {
@@ -17,6 +18,7 @@ namespace {
 
 std::atomic<bool> host_cores_enabled = false;
 std::atomic<const Arch*> host_arch = nullptr;  // null: that of the environment
+std::atomic<uint64_t> progress = 0;            // of all cores of host code
 
 /// Of cores that are threads: nothing is scheduled, and what needs other cores is a fault.
 class HostScheduler final : public CoreScheduler {
@@ -26,8 +28,8 @@ class HostScheduler final : public CoreScheduler {
   void SyncAll(Core& core, SyncGroup) override {
     if (core.block_num > 1) RaiseAlone("SYNCALL");
   }
-  void Yield(Core&, const char*) override { std::this_thread::yield(); }
-  void Poll(Core&) override {}
+  void Yield(Core& core, const char* where) override;
+  void Poll(Core&) override { progress.fetch_add(1, std::memory_order_relaxed); }
   GlobalMemory FindGlobalMemory(const char* op, const void* address) override {
     static const Launch kLaunch = {};
     return runtime::FindGlobalMemory(kLaunch, op, address);
@@ -45,6 +47,38 @@ class HostScheduler final : public CoreScheduler {
     RaiseFault(what, "a kernel that was launched", "one that host code calls");
   }
 };
+
+using Clock = std::chrono::steady_clock;
+
+/// The wait that this thread is in, one instruction long: host code itself ends loops of more.
+struct HostWait {
+  uint64_t instruction = 0;  // none: a wait is at least the first
+  uint64_t seen_progress = 0;
+  Clock::time_point since;
+};
+thread_local HostWait host_wait;
+
+void HostScheduler::Yield(Core& core, const char* where) {
+  HostWait& wait = host_wait;
+  if (wait.instruction != core.instruction) {
+    progress.fetch_add(1, std::memory_order_relaxed);
+    wait.instruction = core.instruction;
+    wait.seen_progress = 0;
+  }
+  const uint64_t now_seen = progress.load(std::memory_order_relaxed);
+  const Clock::time_point now = Clock::now();
+  if (wait.seen_progress != now_seen) {
+    wait.seen_progress = now_seen;
+    wait.since = now;
+  }
+  const Environment& environment = GetEnvironment();
+  const int timeout =
+      Peers::Get().Any() ? environment.peer_timeout_ms : environment.spin_timeout_ms;
+  if (now - wait.since < std::chrono::milliseconds(timeout)) return std::this_thread::yield();
+  wait = {};
+  RaiseFault(where, "the memory that it polls to change",
+             "no progress of any core of host code in " + TextOf(timeout) + " ms");
+}
 
 Core& CoreOfThread() {
   static HostScheduler scheduler;
@@ -83,6 +117,7 @@ void SetHostArch(const Arch& arch) {
 }
 
 void EndHostKernel() {
+  runtime::host_wait = {};
   runtime::ClearState(runtime::CoreOfThread());  // tiles keep their storage: host code goes on
 }
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "npu/host_core.hpp"
 #include "runtime_test.hpp"
 
 namespace npu_test {
@@ -129,6 +130,29 @@ TEST(Environment, ASpinWithoutProgressIsNamedAfterTheTimeout) {
             std::string::npos)
       << got;
   EXPECT_EQ(got.find(" | "), std::string::npos) << got;
+}
+
+TEST(Environment, AWaitOfHostCodeWithoutProgressIsNamedAfterTheTimeout) {
+  const auto wait = [] {
+    npu::EnableHostCores();
+    npu::Core& core = npu::CoreOfHostCode("TWAIT");
+    for (int turn = 0; turn < 2; ++turn) {  // a wait that follows has its own time
+      ++core.instruction;
+      const auto start = std::chrono::steady_clock::now();
+      try {
+        for (;;) core.scheduler->Yield(core, "TWAIT for a signal");
+      } catch (const std::exception& error) {
+        if (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(100)) {
+          return std::string("too early");
+        }
+        if (turn == 1) return std::string(error.what());
+      }
+    }
+    return std::string("no fault");
+  };
+  EXPECT_EQ(With("NPU_SPIN_TIMEOUT_MS", "100", wait),
+            "host code, block 0, instruction 2: TWAIT for a signal: expected the memory that it "
+            "polls to change, got no progress of any core of host code in 100 ms");
 }
 
 }  // namespace
