@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that host code calls as plain functions, as programs for simulators do.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <fstream>
 #include <pto/pto-inst.hpp>
 #include <sstream>
 #include <thread>
@@ -125,6 +129,30 @@ TEST(HostCore, LaunchRunsTheKernelOncePerCore) {
       {.kernel_name = "share", .requested_cores = 4, .total_work_items = 30, .work_quantum = 10},
       nullptr, [&] { ++cores; });
   EXPECT_EQ(cores, 3);
+}
+
+// In a process of its own, whose memory ends a little above what it has: that of a sanitizer has no
+// end.
+TEST(HostCoreDeathTest, LaunchSaysWhenTheHostMakesNoFurtherThread) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer maps more memory than any limit allows";
+#endif
+  const auto launch = [] {
+    std::ifstream statistics("/proc/self/statm");
+    rlim_t pages = 0;
+    statistics >> pages;
+    const rlim_t bytes = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{256} << 20);
+    const rlimit limit = {bytes, bytes};
+    setrlimit(RLIMIT_AS, &limit);
+    const std::string fault = FaultOf([] {
+      LaunchKernelMultiCore({.kernel_name = "many", .explicit_block_count = 500}, nullptr,
+                            [] { usleep(200'000); });
+    });
+    std::fputs(fault.c_str(), stderr);
+    _exit(0);
+  };
+  EXPECT_EXIT(launch(), testing::ExitedWithCode(0),
+              "many: LaunchKernelMultiCore: expected threads for 500 cores, got [0-9]+ \\(");
 }
 
 TEST(HostCore, LaunchThrowsWhatAKernelThrew) {

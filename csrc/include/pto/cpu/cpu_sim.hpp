@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -99,8 +100,19 @@ inline uint32_t ResolveActiveCoreCount(uint32_t requested_cores, uint32_t total_
   return cores;
 }
 
+namespace detail {
+
+[[noreturn]] inline void RaiseThreads(const std::string& kernel, uint64_t cores, size_t made,
+                                      const char* reason) {
+  throw std::runtime_error(kernel + ": LaunchKernelMultiCore: expected threads for " +
+                           std::to_string(cores) + " cores, got " + std::to_string(made) + " (" +
+                           reason + ")");
+}
+
+}  // namespace detail
+
 /// Calls kernel once per core, each in a thread of its own, and throws what the first one that
-/// failed threw.
+/// failed threw. Where the host cannot make them all, those that it made run to their end.
 template <class Kernel>
 void LaunchKernelMultiCore(const KernelLaunchOptions& options, void*, Kernel&& kernel) {
   const uint32_t sub_blocks = std::max<uint32_t>(options.subblocks_per_block, 1);
@@ -111,21 +123,31 @@ void LaunchKernelMultiCore(const KernelLaunchOptions& options, void*, Kernel&& k
                                    options.work_quantum);
   std::exception_ptr error;
   std::mutex error_mutex;
-  const auto run = [&](uint32_t index) {
+  const auto run = [&](uint64_t index) {
     try {
       npu::HostCore().kernel = options.kernel_name.c_str();
       npu::HostCore().block_num = blocks;
       ResetInstructionTrace();
-      set_execution_context(index / sub_blocks, index % sub_blocks, sub_blocks);
+      set_execution_context(static_cast<uint32_t>(index / sub_blocks),
+                            static_cast<uint32_t>(index % sub_blocks), sub_blocks);
       kernel();
     } catch (...) {
       const std::scoped_lock lock(error_mutex);
       if (!error) error = std::current_exception();
     }
   };
+  const uint64_t cores = uint64_t{blocks} * sub_blocks;
   std::vector<std::thread> threads;
-  for (uint32_t index = 0; index < blocks * sub_blocks; ++index) threads.emplace_back(run, index);
+  std::string lack;
+  try {
+    while (threads.size() < cores) threads.emplace_back(run, threads.size());
+  } catch (const std::exception& failure) {
+    lack = failure.what();
+  }
   for (std::thread& thread : threads) thread.join();
+  if (threads.size() < cores) {
+    detail::RaiseThreads(options.kernel_name, cores, threads.size(), lack.c_str());
+  }
   if (error) std::rethrow_exception(error);
 }
 
