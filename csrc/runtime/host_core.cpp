@@ -84,6 +84,7 @@ Core& CoreOfThread() {
   static HostScheduler scheduler;
   thread_local const std::unique_ptr<CoreSlot> slot = [] {
     const Environment& environment = GetEnvironment();
+    if (!environment.error.empty()) throw Fault(environment.error.c_str());
     const Arch* arch = host_arch.load(std::memory_order_relaxed);
     if (arch == nullptr) arch = environment.arch;
     auto made = std::make_unique<CoreSlot>(CoreType::kVector, *arch, true);
@@ -117,6 +118,7 @@ void SetHostArch(const Arch& arch) {
 }
 
 void EndHostKernel() {
+  if (!runtime::GetEnvironment().error.empty()) return;  // none has begun
   runtime::host_wait = {};
   runtime::ClearState(runtime::CoreOfThread());  // tiles keep their storage: host code goes on
 }

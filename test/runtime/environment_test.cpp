@@ -132,6 +132,26 @@ TEST(Environment, ASpinWithoutProgressIsNamedAfterTheTimeout) {
   EXPECT_EQ(got.find(" | "), std::string::npos) << got;
 }
 
+TEST(Environment, AWrongValueStopsHostCodeToo) {
+  const auto begin = [] {
+    npu::EnableHostCores();
+    npu::EndHostKernel();  // throws nothing: there is no core to end
+    std::string texts;
+    for (int turn = 0; turn < 2; ++turn) {
+      try {
+        npu::CoreOfHostCode("TADD");
+        texts += "no fault;";
+      } catch (const std::exception& error) {
+        texts += std::string(error.what()) + ";";
+      }
+    }
+    return texts;
+  };
+  const std::string check = "NPU_CHECK: expected one of off, limits, hazards, got loud;";
+  EXPECT_EQ(With("NPU_CHECK", "loud", begin), check + check);
+  EXPECT_EQ(With("NPU_SOC", "foo", begin).find("NPU_SOC: expected one of Ascend910B1, "), 0u);
+}
+
 TEST(Environment, AWaitOfHostCodeWithoutProgressIsNamedAfterTheTimeout) {
   const auto wait = [] {
     npu::EnableHostCores();
