@@ -18,6 +18,7 @@ from op_extension.building import include_paths
 from op_extension.errors import CompileError
 from op_extension.jit.diagnostics import compile_error
 from op_extension.jit.toolchain import Compiler, kernel_flags, run
+from op_extension.launch_brackets import line_directive
 
 _PLACE = re.compile(r"^(?P<path>/[^:]*):(?P<line>\d+)(?: \(discriminator \d+\))?$")
 _TARGET = re.compile(r"\sR_[A-Z0-9_]+\s+(?P<symbol>_?\w[\w.$]*?)(?:[-+]0x[0-9a-f]+)?$")
@@ -56,8 +57,7 @@ def calls(compiler: Compiler, source: Path, text: str, core: str, flags: Sequenc
         CompileError: it does not compile.
     """
     unit, made = work / f"{core}.cpp", work / f"{core}.o"
-    escaped = str(source).replace("\\", "\\\\").replace('"', '\\"')
-    unit.write_text(f'#line 1 "{escaped}"\n{text}', encoding="utf-8")
+    unit.write_text(f"{line_directive(str(source))}\n{text}", encoding="utf-8")
     folders = [f"-I{folder}" for folder in (source.parent, *include_paths())]
     command = [*compiler.command, *kernel_flags(core), *_OWN_FUNCTIONS, *flags, *folders]
     command += ["-c", str(unit), "-o", str(made)]

@@ -19,7 +19,7 @@ from op_extension._load import include_path
 from op_extension.compat import launch_functions
 from op_extension.compat.bisheng_options import OptionError, Options, with_own_headers
 from op_extension.jit import toolchain
-from op_extension.launch_brackets import rewrite
+from op_extension.launch_brackets import line_directive, rewrite
 
 # The linker must not take what one pass defines for what the other does.
 _HIDDEN = ("-fvisibility=hidden", "-fvisibility-inlines-hidden")
@@ -164,7 +164,7 @@ class KernelSource:
         passes = launch_functions.passes(kernels, defined, str(self._path))
 
         def one(core: str) -> Path:
-            begin = "" if self._rewritten != self._text else f'#line 1 "{self._path}"\n'
+            begin = "" if self._rewritten != self._text else f"{line_directive(str(self._path))}\n"
             end = f'\n#line 1 "<launch functions>"\n{launch_functions.exports(passes, core)}'
             text = begin + self._rewritten + end
             return self._apart(self._compile(core, text, *_HIDDEN))

@@ -199,6 +199,17 @@ class CommandTest(unittest.TestCase):
         self.assertRegex(done.stderr, "k.cpp:4:3: error: .undeclared. was not declared")
         self.assertEqual(list(self.folder.glob("*.o")), [])
 
+    def test_a_launch_function_names_the_line_of_any_folder(self):
+        folder = self.folder / 'q"u\\x'
+        folder.mkdir()
+        source = folder / "k.cpp"
+        source.write_text('#include "kernel_operator.h"\nextern "C" __global__ AICORE void k(int n) {\n  gone(n);\n}\n')
+        words = ["-xcce", "--cce-aicore-arch=dav-c220-vec", "--npu-launch-functions", "-c", source]
+        said = bisheng(*words, cwd=self.folder, code=1).stderr
+        self.assertIn(
+            f"{source}:3:3: error: 'gone' was not declared", said.replace("\u2018", "'").replace("\u2019", "'")
+        )
+
     def test_what_it_refuses_is_one_sentence(self):
         source = self.write("k.cpp", "void f(void* s) { k<<<1, nullptr, s>>>(;\n")
         for words, sentence in (
