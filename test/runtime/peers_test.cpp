@@ -22,14 +22,13 @@ constexpr int kTimeoutMs = 400;
 class Watched {
  public:
   explicit Watched(const char* sentence) : sentence_(sentence) {
-    EXPECT_OK(npuPeerWatchAdd(
-        [](void* self) { return static_cast<Watched*>(self)->sentence_.load(); }, this));
+    EXPECT_OK(
+        npuPeerWatchAdd([](void* self) { return static_cast<Watched*>(self)->sentence_; }, this));
   }
   ~Watched() { EXPECT_OK(npuPeerWatchRemove(this)); }
-  void Tell(const char* sentence) { sentence_ = sentence; }
 
  private:
-  std::atomic<const char*> sentence_;
+  const char* sentence_;
 };
 
 npuError_t Poll(npuStream_t stream) {
@@ -40,13 +39,15 @@ npuError_t Poll(npuStream_t stream) {
 
 TEST(Peers, EndAPollWhenOneIsLost) {
   const OwnStream stream;
-  Watched peer(nullptr);
-  std::thread teller([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    peer.Tell("expected rank 1 to live, got its end");
-  });
+  constexpr int kLooks = 3;  // at a peer that lives
+  static std::atomic<int> looks = 0;
+  const auto watch = [](void*) {
+    return looks.fetch_add(1) < kLooks ? "" : "expected rank 1 to live, got its end";
+  };
+  EXPECT_OK(npuPeerWatchAdd(watch, &looks));
   EXPECT_ERROR(Poll(stream), NPU_ERROR_DEADLOCK, "expected rank 1 to live, got its end");
-  teller.join();
+  EXPECT_GT(looks.load(), kLooks);
+  EXPECT_OK(npuPeerWatchRemove(&looks));
 }
 
 TEST(Peers, AreWaitedForLongerThanOtherCores) {
