@@ -68,6 +68,8 @@ def make(folder: Path) -> Overlay:
         ValueError: the folder holds something else, or an overlay of another environment.
     """
     overlay = Overlay(folder.absolute(), ascend_home.make(os.environ.get("PTO_LIB_PATH", "")))
+    if os.pathsep in str(overlay.folder):
+        raise ValueError(f"overlay {folder}: expected a path without {os.pathsep}, which parts those of PATH")
     if overlay.folder.exists() and not overlay.folder.is_dir():
         raise ValueError(f"overlay {folder}: expected a folder, got a file")
     overlay.folder.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -220,6 +221,57 @@ class RunCommandTest(RunTest):
         self.assertRegex(self.op_extension("run")[1], "expected a command, got none; usage: op-extension run")
         code, said = self.op_extension("run", "--overlay", self.overlay.folder, "no_such_program")
         self.assertEqual((code, "no_such_program, which is not on PATH" in said), (127, True))
+        (self.folder / "plain").touch()
+        for word, code, what in (
+            ("", 127, "an empty name, which is not on PATH"),
+            (self.folder, 126, f"{self.folder}, which is a folder"),
+            (self.folder / "plain", 126, f"{self.folder}/plain, which is not executable"),
+        ):
+            done = self.op_extension("run", "--overlay", self.overlay.folder, word)
+            self.assertEqual(
+                (done[0], done[1].splitlines()[-1]), (code, f"op-extension run: expected a program, got {what}")
+            )
+        self.assertEqual(self.op_extension("run", "--overlay", self.overlay.folder, "--", "true")[0], 0)
+
+    def test_an_overlay_that_cannot_be_made_is_named(self):
+        (self.folder / "a file").touch()
+        for folder, sentence in (
+            ("", "--overlay: expected a folder, got an empty name"),
+            (self.folder / "a:b", f"overlay {self.folder}/a:b: expected a path without :, which parts those of PATH"),
+            (self.folder / "a file", f"overlay {self.folder}/a file: expected a folder, got a file"),
+            (
+                self.folder / "a file" / "in it",
+                f"expected a file or folder that can be written, got {self.folder}/a file/in it: Not a directory",
+            ),
+        ):
+            for command in (("run", "--overlay", folder, "true"), ("env", "--overlay", folder)):
+                self.assertEqual(self.op_extension(*command), (2, f"op-extension {command[0]}: {sentence}\n"))
+
+    def test_a_signal_before_the_command_leaves_nothing(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with (
+                mock.patch.object(tempfile, "tempdir", str(self.folder)),
+                mock.patch.object(overlay, "_programs", lambda made, number=number: os.kill(os.getpid(), number)),
+                mock.patch.dict(os.environ),
+            ):
+                os.environ.pop("NPU_OVERLAY", None)
+                code, said = self.op_extension("run", "true")
+            sentence = f"op-extension run: expected the command to start, got {number.name}\n"
+            self.assertEqual((code, said), (128 + number, sentence))
+            self.assertEqual(list(self.folder.glob("op_extension_overlay_*")), [])
+
+    def test_a_signal_goes_to_the_command(self):
+        script = "trap 'exit 7' TERM; kill -TERM $PPID; while :; do sleep 0.1; done"
+        self.assertEqual(self.op_extension("run", "--overlay", self.overlay.folder, "sh", "-c", script)[0], 7)
+
+    def test_env_takes_one_folder_for_all_shells(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"NPU_CACHE_DIR": folder}):
+            os.environ.pop("NPU_OVERLAY", None)
+            for _ in range(2):
+                with contextlib.redirect_stdout(io.StringIO()) as out:
+                    self.assertEqual(self.op_extension("env"), (0, ""))
+                (made,) = Path(folder, "ascend").glob("overlay-*")
+                self.assertIn(f"export NPU_OVERLAY={made}\n", out.getvalue())
 
     def test_an_original_in_the_way_is_named(self):
         with mock.patch.object(in_the_way, "original_torch_npu", return_value=Path("/somewhere/torch_npu")):
