@@ -21,7 +21,7 @@ _BASH_ENV = """\
 if [ -n "${{BASH_ENV_OF_PROGRAM:-}}" ]; then builtin source "$BASH_ENV_OF_PROGRAM"; fi
 if [[ "${{BASH_EXECUTION_STRING:-}}" == *set_env.sh* || "${{BASH_EXECUTION_STRING:-}}" == *setenv.bash* ]] ||
    {{ [ -f "$0" ] && grep -qs 'set_env\\.sh\\|setenv\\.bash' -- "$0"; }}; then
-  source() {{
+  _op_extension_source() {{
     if [ ! -e "${{1:-}}" ] && [[ "${{1##*/}}" == set_env.sh || "${{1##*/}}" == setenv.bash ]]; then
       echo "op-extension run: expected $1, got no such file; took {home}/set_env.sh" >&2
       builtin source {home}/set_env.sh
@@ -29,6 +29,8 @@ if [[ "${{BASH_EXECUTION_STRING:-}}" == *set_env.sh* || "${{BASH_EXECUTION_STRIN
       builtin source "$@"
     fi
   }}
+  source() {{ _op_extension_source "$@"; }}
+  .() {{ _op_extension_source "$@"; }}
 fi
 """
 _ADD = """\
@@ -68,7 +70,8 @@ def variables(overlay: Overlay, given: Mapping[str, str]) -> dict[str, str]:
     changed |= folders(home, overlay.folders.pto)
     changed |= {"NPU_OVERLAY": str(overlay.folder), "VIRTUAL_ENV": str(overlay.folder)}
     # Sources for the host, too, that name folders of other headers with the names of ours are to find ours.
-    changed["CXX"] = given.get("CXX") or str(home / "bin" / "bisheng")
+    # By its name: what reads CXX takes it apart at blanks, which a path may have.
+    changed["CXX"] = given.get("CXX") or "bisheng"
     script = str(home / "bash_env.sh")
     if given.get("BASH_ENV") not in (None, "", script):
         changed["BASH_ENV_OF_PROGRAM"] = given["BASH_ENV"]

@@ -118,17 +118,26 @@ class FoldersTest(RunTest):
 
     def test_printed_instructions_find_the_folders_of_the_run(self):
         home = self.overlay.folders.home
-        for place in ("ascend-toolkit/set_env.sh", "bin/setenv.bash"):
-            with self.subTest(place=place):
+        for command, place in (
+            ("source", "ascend-toolkit/set_env.sh"),
+            ("source", "bin/setenv.bash"),
+            (".", "set_env.sh"),
+        ):
+            with self.subTest(command=command, place=place):
                 lines = self.script(
                     "export ASCEND_HOME_PATH=/nowhere/Ascend/",
-                    f"source /nowhere/Ascend/{place}",
+                    f"{command} /nowhere/Ascend/{place}",
                     'echo "$ASCEND_HOME_PATH"',
                     "command -v bisheng npu-smi npu_smi",
                 )
                 self.assertEqual(
                     lines, [str(home), *(str(home / "bin" / n) for n in ("bisheng", "npu-smi", "npu_smi"))]
                 )
+
+    def test_the_compiler_is_one_word_wherever_the_folders_lie(self):
+        given = {name: value for name, value in os.environ.items() if name != "CXX"}
+        self.assertEqual(environment.variables(self.overlay, given)["CXX"], "bisheng")
+        self.assertEqual(environment.variables(self.overlay, {"CXX": "ccache g++"})["CXX"], "ccache g++")
 
     def test_a_folder_that_is_not_there_is_replaced_when_python_starts(self):
         code = "import os; print(os.environ['ASCEND_HOME_PATH'], os.environ['PTO_LIB_PATH'])"
