@@ -196,6 +196,7 @@ class AttentionTest(unittest.TestCase):
             ({"atten_mask": left_out.npu()}, ~left_out),
             ({"atten_mask": left_out.npu(), "next_tokens": 2}, ~left_out & (columns - rows <= 2)),
             ({"atten_mask": left_out.to(torch.int8).npu(), "sparse_mode": 1, "next_tokens": 2}, ~left_out),
+            ({"atten_mask": left_out.expand(2, 6, 10).npu(), "block_size": 0}, ~left_out),
             ({"sparse_mode": 2}, columns <= rows),
             ({"sparse_mode": 3}, columns - 4 <= rows),
         ]
@@ -207,6 +208,19 @@ class AttentionTest(unittest.TestCase):
         for options, sentence in (
             ({"input_layout": "TND"}, "expected BSH, BSND, BNSD as input_layout, got TND"),
             ({"block_table": torch.ones(1)}, r"expected no argument block_table \(it is not emulated\)"),
+            ({"block_table": torch.ones(2, 2)}, r"expected no argument .* got a tensor of shape \(2, 2\)"),
+            (
+                {"antiquant_scale": torch.zeros(1)},
+                r"expected no argument antiquant_scale .* got a tensor of shape \(1,\)",
+            ),
+            (
+                {"num_heads": 4, "num_key_value_heads": 2, "atten_mask": torch.ones(6, 9, dtype=torch.bool).npu()},
+                r"expected atten_mask that broadcasts to \(2, 4, 6, 10\), got \(6, 9\)",
+            ),
+            (
+                {"num_heads": 4, "num_key_value_heads": 2, "atten_mask": torch.ones(6, 10).npu()},
+                "expected atten_mask in bool, int8 or uint8 on npu:0, got torch.float32 on npu:0",
+            ),
             ({"sparse_mode": 4}, ".* as sparse_mode, got 4"),
             ({"num_heads": 3}, "expected .* of 3 heads, got"),
         ):

@@ -17,6 +17,7 @@ _LAYOUTS = ("BSH", "BSND", "BNSD")
 _MODES = (0, 1, 2, 3)
 _FOREVER = 2147483647
 _DTYPES = (torch.float16, torch.bfloat16)
+_MASKS = (torch.bool, torch.int8, torch.uint8)
 
 
 def npu_fused_infer_attention_score(
@@ -83,8 +84,9 @@ def npu_fused_infer_attention_score(
 
 def _check(query: Tensor, key: Tensor, value: Tensor, layout: str, mode: int, others: dict[str, Any]) -> None:
     for name, given in others.items():
-        if given is not None and given != 0:
-            raise NotImplementedError(f"{_NAME}: expected no argument {name} (it is not emulated), got {given!r:.60}")
+        if given is not None and not (isinstance(given, int | float) and given == 0):
+            found = f"a tensor of shape {tuple(given.shape)}" if isinstance(given, Tensor) else f"{given!r:.60}"
+            raise NotImplementedError(f"{_NAME}: expected no argument {name} (it is not emulated), got {found}")
     if layout not in _LAYOUTS:
         raise NotImplementedError(f"{_NAME}: expected {', '.join(_LAYOUTS)} as input_layout, got {layout}")
     if mode not in _MODES:
@@ -124,11 +126,24 @@ def _allowed(q: Tensor, k: Tensor, mask: Tensor | None, mode: int, tokens: tuple
         return (distance <= (columns - rows if mode == 3 else 0)).to(q.device)
     if mask is None:
         return None
-    allowed = mask.to(torch.bool).logical_not()
+    allowed = _checked_mask(q, k, mask).to(torch.bool).logical_not()
     if mode == 0:
         within = (distance <= tokens[1]) & (distance >= -tokens[0])
         allowed = allowed & within.to(q.device)
-    return allowed.unsqueeze(1) if allowed.dim() == 3 else allowed
+    return allowed
+
+
+def _checked_mask(q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
+    """A mask that broadcasts to (B, N, S, S of key): of three dimensions, the first is that of the batch."""
+    if not isinstance(mask, Tensor) or mask.dtype not in _MASKS or mask.device != q.device:
+        found = f"{mask.dtype} on {mask.device}" if isinstance(mask, Tensor) else f"{mask!r:.60}"
+        raise ValueError(f"{_NAME}: expected atten_mask in bool, int8 or uint8 on {q.device}, got {found}")
+    whole = (*q.shape[:3], k.shape[2])
+    spread = mask.unsqueeze(1) if mask.dim() == 3 else mask
+    lengths = zip(reversed(spread.shape), reversed(whole), strict=False)
+    if spread.dim() > 4 or any(length not in (1, wanted) for length, wanted in lengths):
+        raise ValueError(f"{_NAME}: expected atten_mask that broadcasts to {whole}, got {tuple(mask.shape)}")
+    return spread
 
 
 def _lse(q: Tensor, k: Tensor, allowed: Tensor | None, scale: float) -> Tensor:
