@@ -50,6 +50,12 @@ def _rank_count(text: str) -> int:
     raise UsageError(f"mpirun: expected 1 to {MAX_RANKS} ranks, got {text}")
 
 
+def _name(name: str, option: str) -> str:
+    if name and "=" not in name:
+        return name
+    raise UsageError(f"mpirun: expected the name of a variable behind {option}, got {name or 'none'}")
+
+
 def parse(arguments: Sequence[str]) -> Command:
     """Reads the options up to the program; raises UsageError."""
     command = Command()
@@ -66,9 +72,9 @@ def parse(arguments: Sequence[str]) -> Command:
             command.ranks = _rank_count(take(option))
         elif option == "-x":
             name, is_given, value = take(option).partition("=")
-            command.environment |= {name: value} if is_given else {}  # the ranks inherit the others
+            command.environment |= {_name(name, option): value} if is_given else {}  # the ranks inherit the others
         elif option in {"-env", "-genv"}:
-            name = take(option)
+            name = _name(take(option), option)
             command.environment[name] = take(option)
         elif option in _WITH_VALUE:
             take(option)
@@ -136,7 +142,10 @@ def _end(ranks: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _describe(code: int) -> str:
-    return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+    if code >= 0:
+        return f"exit code {code}"
+    # Those for real-time programs have no names but the first and the last.
+    return signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
 
 
 def _failed(ranks: Sequence[subprocess.Popen[bytes]]) -> int:

@@ -76,6 +76,10 @@ class MpirunTest(unittest.TestCase):
         self.assertEqual(code, 7)
         self.assertIn("mpirun: expected rank 1 of 2 to end well, got exit code 7\n", errors)
 
+    def test_a_signal_without_a_name_is_told_by_its_number(self):
+        code, _, errors = self.run_ranks(1, "os.kill(os.getpid(), 40)")
+        self.assertEqual((code, errors), (128 + 40, "mpirun: expected rank 0 of 1 to end well, got signal 40\n"))
+
     def test_abort_ends_all(self):
         code, _, errors = self.run_ranks(2, "mpi.MPI_Abort(WORLD, 3) if rank == 0 else time.sleep(60)")
         self.assertEqual(code, 3)
@@ -113,6 +117,8 @@ class MpirunTest(unittest.TestCase):
             (["-n", "x", "true"], "mpirun: expected 1 to 64 ranks, got x"),
             (["-np"], "mpirun: expected a value behind -np, got none"),
             (["-n", "2"], "mpirun: expected a program, got none"),
+            (["-x", "=v", "true"], "mpirun: expected the name of a variable behind -x, got none"),
+            (["-genv", "A=1", "2", "true"], "mpirun: expected the name of a variable behind -genv, got A=1"),
             (["--hostfile", "x", "true"], "mpirun: expected an option that it knows, got --hostfile"),
         ):
             with self.subTest(arguments=arguments), self.assertRaisesRegex(mpirun.UsageError, sentence):
