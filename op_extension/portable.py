@@ -64,6 +64,8 @@ def _verdict(name: str, trials: dict[probes.Trial, str]) -> str | None:
     if name in _on_no_chip():
         return f"{name}: {_NO_CHIP.lower()}; it runs in the emulator only"
     socs = list(dict.fromkeys(trial.soc for trial in trials))
+    if len(trials) < len(socs) * len({trial[1:] for trial in trials}):  # some have not been run
+        return None
     runs = {trial for trial, sentence in trials.items() if not sentence and not trial.float64}
     good = [soc for soc in socs if any(trial.soc == soc for trial in runs)]
     if good:
@@ -116,7 +118,7 @@ def examine(source: str | Path, flags: Sequence[str] = (), std: str = "c++17") -
 
     Raises:
         FileNotFoundError: there is no such file.
-        CompileError: there is no compiler.
+        CompileError: there is no compiler, or what it makes does not run.
     """
     path = Path(source).absolute()
     if not path.is_file():

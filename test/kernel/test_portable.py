@@ -6,9 +6,13 @@ import io
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from op_extension import cli, portable
+from op_extension import instruction_probes as probes
+from op_extension.errors import CompileError
 from op_extension.instruction_calls import Function, functions
+from op_extension.jit import toolchain
 
 A3 = "Ascend910B1, Ascend910B2, Ascend910B3, Ascend910B4"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -91,6 +95,45 @@ class PortableTest(unittest.TestCase):
         with contextlib.redirect_stderr(io.StringIO()) as error:
             self.assertEqual(cli.main(["portable", "/nowhere/kernel.cpp"]), 2)
         self.assertIn("expected a C++ source, got no file /nowhere/kernel.cpp", error.getvalue())
+
+
+# Stands for the program of probes 0 to 3: 1 crashes on the second chip, 2 does not end on the first.
+PROBES = """#!/bin/sh
+[ "$1" = chips ] && echo One Two && exit
+for number; do
+  [ $number$NPU_SOC = 1Two ] && kill -SEGV $$
+  [ $number$NPU_SOC = 2One ] && exec sleep 600
+  for core in vector cube vector-of-block cube-of-block; do
+    printf '\\n@probe %s %s 0 \\n\\n@probe %s %s 1 no\\n' $number $core $number $core
+  done
+done
+"""
+
+
+class ProbesTest(unittest.TestCase):
+    def tried(self, program: str) -> list[dict[probes.Trial, str]]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "probes")
+            path.write_text(program)
+            path.chmod(0o755)
+            built = mock.patch.object(probes, "_build", return_value=(path, {0, 1, 2, 3}))
+            with built, mock.patch.object(probes, "_SECONDS_OF_RUN", 3.0):
+                functions = [Function("TADD", "", ())] * 5
+                return probes.tried(toolchain.find_compiler(), functions, Path(folder))
+
+    def test_one_that_ends_the_program_or_does_not_end_is_judged_on_no_chip(self) -> None:
+        results = self.tried(PROBES)
+        self.assertEqual([len(trials) for trials in results], [16, 0, 0, 16, 0])
+        self.assertEqual(results[3][probes.Trial("Two", "cube", False)], "")
+        self.assertEqual([portable._verdict("TADD", trials) for trials in results], ["", None, None, "", None])
+
+    def test_one_with_a_part_of_the_trials_is_not_judged(self) -> None:
+        trials = {probes.Trial("One", "vector", False): "", probes.Trial("Two", "cube", False): "TADD: no"}
+        self.assertIsNone(portable._verdict("TADD", trials))
+
+    def test_a_program_that_does_not_run_is_one_sentence(self) -> None:
+        with self.assertRaisesRegex(CompileError, "expected the names of chips from probes, got: exit code 3$"):
+            self.tried("#!/bin/sh\nexit 3\n")
 
 
 class FunctionsTest(unittest.TestCase):

@@ -162,26 +162,35 @@ inline std::string SentenceOf(Body body, On core, uint32_t flags) {
   return sentence;
 }
 
-/// Main program of probes: runs all of them on the chip of NPU_SOC, on each kind of core, with and
-/// without float64. Prints "@probe <number> <core> <flags> <sentence>" for each, on a line of its
-/// own: a probe may print, too.
-template <size_t kCount>
-int Main(const std::pair<int, Body> (&probes)[kCount]) {
-  for (const auto& [number, body] : probes) {
-    for (const On core : {On::kVector, On::kCube, On::kVectorOfBlock, On::kCubeOfBlock}) {
-      for (const uint32_t flags : {0u, NPU_LAUNCH_FLOAT64}) {
-        std::printf("\n@probe %d %s %u %s\n", number, kCoreNames[static_cast<int>(core)], flags,
-                    SentenceOf(body, core, flags).c_str());
-        std::fflush(stdout);
-      }
+/// Runs a probe on each kind of core, with and without float64. Prints
+/// "@probe <number> <core> <flags> <sentence>" for each, on a line of its own: a probe may print,
+/// too.
+inline void Run(int number, Body body) {
+  for (const On core : {On::kVector, On::kCube, On::kVectorOfBlock, On::kCubeOfBlock}) {
+    for (const uint32_t flags : {0u, NPU_LAUNCH_FLOAT64}) {
+      std::printf("\n@probe %d %s %u %s\n", number, kCoreNames[static_cast<int>(core)], flags,
+                  SentenceOf(body, core, flags).c_str());
+      std::fflush(stdout);
     }
   }
-  return 0;
 }
 
 /// Prints the names of all chips.
 inline int PrintChips() {
   for (const Arch& arch : kArchTable) std::puts(arch.soc);
+  return 0;
+}
+
+/// Main program of probes: runs those whose numbers are its arguments on the chip of NPU_SOC. With
+/// the argument "chips" it prints their names instead.
+template <size_t kCount>
+int Main(const std::pair<int, Body> (&probes)[kCount], int count, char** arguments) {
+  if (count > 1 && std::string("chips") == arguments[1]) return PrintChips();
+  for (const auto& [number, body] : probes) {
+    const std::string name = std::to_string(number);
+    const bool is_asked = std::find(arguments + 1, arguments + count, name) != arguments + count;
+    if (is_asked) Run(number, body);
+  }
   return 0;
 }
 
