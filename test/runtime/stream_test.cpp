@@ -28,6 +28,23 @@ TEST(Stream, RunsItsWorkInOrder) {
   EXPECT_EQ(list[3], 2u);
 }
 
+TEST(Stream, AQueryKeepsTheLastFailure) {
+  const OwnStream stream, recorded;
+  npuEvent_t event = nullptr;
+  uint32_t list[4] = {};
+  ASSERT_OK(npuEventCreate(&event));
+  ASSERT_OK(npuEventRecord(event, recorded));
+  ASSERT_OK(Launch(stream, npu_kernel_append, 1, &list[0], 7u));
+  EXPECT_ERROR(npuLaunchKernel(nullptr, 1, nullptr, 0, stream), NPU_ERROR_INVALID_VALUE, "kernel");
+  const std::string failure = npuGetLastErrorMessage();
+  EXPECT_EQ(npuEventQuery(event), NPU_ERROR_NOT_READY);
+  EXPECT_EQ(npuStreamQuery(stream), NPU_ERROR_NOT_READY);
+  EXPECT_EQ(npuGetLastErrorMessage(), failure);
+  EXPECT_OK(npuStreamSynchronize(stream));
+  EXPECT_OK(npuStreamSynchronize(recorded));
+  EXPECT_OK(npuEventDestroy(event));
+}
+
 TEST(Stream, ALoopThatOnlyQueriesEnds) {
   const OwnStream stream;
   uint32_t list[4] = {};

@@ -115,7 +115,9 @@ class PlatformAscendCManager {
 
  private:
   static std::string Lower(std::string text) {
-    for (char& letter : text) letter = static_cast<char>(std::tolower(letter));
+    for (char& letter : text) {
+      letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    }
     return text;
   }
   static PlatformAscendC* Find(const char* soc) {

@@ -20,10 +20,10 @@ namespace at_npu::native {
 /// library (Name, Input, Output, Run) are not there: there is no such library.
 class OpCommand {
  public:
-  /// Calls function, which launches kernels. Raises when a call of the runtime failed
-  /// in it, a launch above all; what function
-  /// returns is not looked at: functions of the vendor's own examples end without a return
-  /// statement. sync: waits for the current stream, too.
+  /// Calls function, which launches kernels. Raises when a call of the runtime failed in it, a
+  /// launch above all; a query that finds work pending has not failed. What function returns is not
+  /// looked at: functions of the vendor's own examples end without a return statement. sync: waits
+  /// for the current stream, too.
   static void RunOpApi(const std::string& name, const PROC_FUNC& function, bool sync = false) {
     RunOpApiV3(name, function, sync);
   }
@@ -35,20 +35,13 @@ class OpCommand {
     npuSetLastErrorMessage("");
     function();
     const std::string failure = npuGetLastErrorMessage();
-    TORCH_CHECK(failure.empty() || IsQuestion(failure), name,
-                ": expected a launch, got: ", failure);
+    TORCH_CHECK(failure.empty(), name, ": expected a launch, got: ", failure);
     if (!sync) return;
     if (task_stream != nullptr) {
       task_stream->synchronize();
     } else {
       c10_npu::getCurrentNPUStream().synchronize();
     }
-  }
-
- private:
-  /// Whether the last failed call asked for what was not ready, as the memory of PyTorch does.
-  static bool IsQuestion(const std::string& failure) {
-    return failure.rfind("npuStreamQuery", 0) == 0 || failure.rfind("npuEventQuery", 0) == 0;
   }
 };
 
