@@ -14,6 +14,7 @@
 #include "npu/stream.hpp"
 #include "npu_runtime.h"
 #include "ranks/communicator.hpp"
+#include "runtime/rt.h"
 
 namespace {
 
@@ -117,9 +118,20 @@ void Meet(void* communicator) {
   if (!sentence.empty()) throw std::runtime_error(sentence);
 }
 
+/// Functions of the vendor's runtime that this library offers by name, too.
+[[gnu::used]] constexpr struct {
+  decltype(&rtSetDevice) set_device = rtSetDevice;
+  decltype(&rtStreamCreate) create_stream = rtStreamCreate;
+  decltype(&rtStreamDestroy) destroy_stream = rtStreamDestroy;
+} kOffered;
+
 }  // namespace
 
 extern "C" {
+
+[[gnu::visibility("default")]] rtError_t rtSetDevice(int32_t);
+[[gnu::visibility("default")]] rtError_t rtStreamCreate(rtStream_t*, int32_t);
+[[gnu::visibility("default")]] rtError_t rtStreamDestroy(rtStream_t);
 
 HcclResult HcclGetRootInfo(HcclRootInfo* info) {
   if (info == nullptr) return RefuseNull(__func__);
@@ -247,12 +259,5 @@ HcclResult npuHcclLendMemory(HcclComm comm, void* memory, uint64_t bytes, uint64
     return HCCL_SUCCESS;
   });
 }
-
-// Of the vendor's runtime.
-int32_t rtSetDevice(int32_t device) { return npuSetDevice(device); }
-int32_t rtStreamCreate(void** stream, int32_t) {
-  return npuStreamCreate(reinterpret_cast<npuStream_t*>(stream));
-}
-int32_t rtStreamDestroy(void* stream) { return npuStreamDestroy(static_cast<npuStream_t>(stream)); }
 
 }  // extern "C"

@@ -15,6 +15,7 @@ PROGRAM = """
 #include <runtime/rt.h>
 #include <tiling/platform/platform_ascendc.h>
 #include <cstdio>
+extern "C" int32_t rtSetDevice(int32_t);  // as programs do that do without the header
 using platform_ascendc::CoreMemType;
 using platform_ascendc::PlatformAscendCManager;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the vendor's runtime below acl.h that programs with tile kernels use.
+// The part of the vendor's runtime below acl.h that programs with tile kernels use. Its functions
+// have C names: some programs declare them themselves, and take them from libhcomm.so.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,8 @@ using rtError_t = int32_t;
 using rtStream_t = void*;
 inline constexpr rtError_t RT_ERROR_NONE = 0;
 inline constexpr int32_t RT_STREAM_PRIORITY_DEFAULT = 0;  // streams have no priorities here
+
+extern "C" {
 
 /// Where flags between cores lie, for set_ffts_base_addr.
 inline rtError_t rtGetC2cCtrlAddr(uint64_t* address, uint32_t* bytes) {
@@ -38,3 +41,5 @@ inline rtError_t rtStreamSynchronize(rtStream_t stream) {
   const rtError_t error = npu::ResolveStream(stream, &resolved);
   return error != RT_ERROR_NONE ? error : npuStreamSynchronize(resolved);
 }
+
+}  // extern "C"
