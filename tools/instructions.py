@@ -130,9 +130,7 @@ def details() -> dict[str, str]:
     """Text of the functions of the headers' insides, by name."""
     found: dict[str, str] = {}
     for text in texts().values():
-        for match in re.finditer(
-            r"^(?:\[\[[^\]]*\]\] )?(?:inline )?void (\w+)\([^;{]*\) \{\n.*?^\}", text, re.M | re.S
-        ):
+        for match in _DETAIL.finditer(text):
             found[match[1]] = found.get(match[1], "") + match[0]
     return found
 

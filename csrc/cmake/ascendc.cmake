@@ -15,6 +15,11 @@
 # The variable SOC_VERSION names the chip. The level of optimisation is that of all kernels, whatever the type of build.
 include_guard(GLOBAL)
 
+# The first whose Makefiles take the DEPFILE of a custom command.
+if(CMAKE_VERSION VERSION_LESS 3.20)
+  message(FATAL_ERROR "ascendc.cmake: expected CMake 3.20 or newer, got ${CMAKE_VERSION}")
+endif()
+
 find_program(NPU_BISHENG bisheng HINTS "$ENV{ASCEND_HOME_PATH}/bin"
              DOC "Driver that compiles kernels")
 if(NOT NPU_BISHENG)

@@ -132,6 +132,12 @@ class AscendcTest(unittest.TestCase):
             self.write(CMakeLists_txt=project, kernels_cpp=kernel, host_cpp="")
             self.assertRegex(self.cmake(f"-DSOC_VERSION={soc}", "-S", ".", "-B", "b", code=1), sentence)
 
+    def test_an_older_cmake_is_one_sentence(self):
+        text = f'set(CMAKE_VERSION 3.19.8)\ninclude("{_load.cmake_path()}/ascendc.cmake")\n'
+        self.write(old_cmake=text)
+        sentence = "ascendc.cmake: expected CMake 3.20 or newer, got 3.19.8"
+        self.assertIn(sentence, self.cmake("-P", "old.cmake", code=1))
+
 
 if __name__ == "__main__":
     unittest.main()
