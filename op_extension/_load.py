@@ -6,6 +6,8 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
+from op_extension.compat.shipped import include_folder
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -20,25 +22,10 @@ def include_path() -> str:
     Raises:
         FileNotFoundError: the package holds no headers and is not in a source tree.
     """
-    installed = _PACKAGE / "include"
-    source = _PACKAGE.parent / "csrc" / "include"
-    for folder in (installed, source):
-        if (folder / "pto" / "pto-inst.hpp").is_file():
-            return str(folder)
-    raise FileNotFoundError(f"op_extension: expected headers in {installed}, got none")
-
-
-def cmake_path() -> str:
-    """Folder with ``ascendc.cmake``.
-
-    Raises:
-        FileNotFoundError: the package holds no such file and is not in a source tree.
-    """
-    installed = _PACKAGE / "cmake"
-    for folder in (installed, _PACKAGE.parent / "csrc" / "cmake"):
-        if (folder / "ascendc.cmake").is_file():
-            return str(folder)
-    raise FileNotFoundError(f"op_extension: expected ascendc.cmake in {installed}, got none")
+    folder = include_folder()
+    if not (folder / "pto" / "pto-inst.hpp").is_file():
+        raise FileNotFoundError(f"op_extension: expected headers in {folder}, got none")
+    return str(folder)
 
 
 def load() -> None:

@@ -6,9 +6,8 @@ For the arguments of ``torch.utils.cpp_extension.CppExtension``; ``examples/my_o
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from op_extension._load import include_path
+from op_extension.compat.shipped import include_folders
 from op_extension.jit import toolchain
 
 __all__ = ["include_paths", "kernel_compile_args", "libraries", "library_dirs"]
@@ -27,11 +26,8 @@ def include_paths() -> list[str]:
     Raises:
         FileNotFoundError: the package holds no headers and is not in a source tree.
     """
-    include = Path(include_path())
-    folders = [include, include / "compat" / "device", include / "compat" / "host"]
-    if not (include / "npu_runtime.h").is_file():  # in a source tree
-        folders.append(include.parent / "runtime")
-    return [str(folder) for folder in folders]
+    include_path()  # raises where there are none
+    return [str(folder) for folder in include_folders(for_kernels=True)]
 
 
 def library_dirs() -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from op_extension._load import include_path
+from op_extension.building import include_paths
 from op_extension.compat import launch_functions
 from op_extension.compat.bisheng_options import OptionError, Options, with_own_headers
 from op_extension.jit import toolchain
@@ -75,11 +76,7 @@ def call(command: Sequence[str], output: Path | None = None) -> None:
 
 def own_include_words() -> list[str]:
     """Folders of the headers here, which come before all others."""
-    include = Path(include_path())
-    folders = [include, include / "compat" / "device", include / "compat" / "host"]
-    if not (include / "npu_runtime.h").is_file():  # in a source tree
-        folders.append(include.parent / "runtime")
-    return [f"-I{folder}" for folder in folders]
+    return [f"-I{folder}" for folder in include_paths()]
 
 
 def kernel_words(options: Options, core: str) -> list[str]:

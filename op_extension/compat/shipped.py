@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["ROOT", "cmake_folder", "include_folders", "library_folder", "rank_library_folder"]
+__all__ = ["ROOT", "cmake_folder", "include_folder", "include_folders", "library_folder", "rank_library_folder"]
 
 # The folder of both packages.
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def include_folders() -> list[Path]:
-    """Folders of headers for host code: those of ``op_extension.include_paths`` without the kernels' own."""
+def include_folder() -> Path:
+    """Folder of ``pto/pto-inst.hpp``."""
     shipped = ROOT / "op_extension" / "include"
-    include = shipped if shipped.is_dir() else ROOT / "csrc" / "include"
-    folders = [include, include / "compat" / "host"]
-    return folders if (include / "npu_runtime.h").is_file() else [*folders, ROOT / "csrc" / "runtime"]
+    return shipped if (shipped / "pto" / "pto-inst.hpp").is_file() else ROOT / "csrc" / "include"
+
+
+def include_folders(for_kernels: bool = False) -> list[Path]:
+    """Folders of headers for host code; for kernels, too, if asked."""
+    include = include_folder()
+    device = [include / "compat" / "device"] if for_kernels else []
+    runtime = [] if (include / "npu_runtime.h").is_file() else [ROOT / "csrc" / "runtime"]
+    return [include, *device, include / "compat" / "host", *runtime]
 
 
 def cmake_folder() -> Path:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from op_extension._load import include_path
+from op_extension.compat.shipped import library_folder
 from op_extension.errors import CompileError
 
 STANDARDS = ("c++17", "c++20")
@@ -69,7 +70,7 @@ def find_compiler() -> Compiler:
 def runtime_library() -> Path:
     """Path of the library that kernels are linked to."""
     # Both packages are installed together; importing the other one would bring torch.
-    return Path(__file__).absolute().parents[2] / "npu_backend" / "lib" / "libnpu_runtime.so"
+    return library_folder() / "libnpu_runtime.so"
 
 
 @functools.cache

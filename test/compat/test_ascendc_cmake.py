@@ -9,8 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from op_extension import _load, include_path
-from op_extension.compat import isolated
+from op_extension import include_path
+from op_extension.compat import isolated, shipped
 
 PROJECT = """
 cmake_minimum_required(VERSION 3.16)
@@ -107,7 +107,7 @@ class AscendcTest(unittest.TestCase):
     def test_kernels_are_compiled_for_their_cores_launched_and_compiled_again_when_a_header_changes(self):
         include = Path(include_path())
         runtime = include if (include / "npu_runtime.h").is_file() else include.parent / "runtime"
-        project = PROJECT.format(cmake=_load.cmake_path(), includes=f"{include} {include}/compat/host {runtime}")
+        project = PROJECT.format(cmake=shipped.cmake_folder(), includes=f"{include} {include}/compat/host {runtime}")
         self.write(CMakeLists_txt=project, kernels_cpp=KERNELS, host_cpp=HOST, headers__more_h="#define MORE 4\n")
         self.cmake("-G", "Unix Makefiles", "-S", ".", "-B", "b")
         self.cmake("--build", "b")
@@ -128,12 +128,12 @@ class AscendcTest(unittest.TestCase):
             ("Ascend910B1", "SHARED", "int main() {}", r"ascendc_library\(kernels\): .*kernels.cpp: expected a kernel"),
         ):
             text = re.sub(r"ascendc_library.*", library.format(type=type_), PROJECT)
-            project = text.format(cmake=_load.cmake_path(), includes=".")
+            project = text.format(cmake=shipped.cmake_folder(), includes=".")
             self.write(CMakeLists_txt=project, kernels_cpp=kernel, host_cpp="")
             self.assertRegex(self.cmake(f"-DSOC_VERSION={soc}", "-S", ".", "-B", "b", code=1), sentence)
 
     def test_an_older_cmake_is_one_sentence(self):
-        text = f'set(CMAKE_VERSION 3.19.8)\ninclude("{_load.cmake_path()}/ascendc.cmake")\n'
+        text = f'set(CMAKE_VERSION 3.19.8)\ninclude("{shipped.cmake_folder()}/ascendc.cmake")\n'
         self.write(old_cmake=text)
         sentence = "ascendc.cmake: expected CMake 3.20 or newer, got 3.19.8"
         self.assertIn(sentence, self.cmake("-P", "old.cmake", code=1))
