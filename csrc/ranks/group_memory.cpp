@@ -40,29 +40,6 @@ bool IsMemory(const struct stat& status, const GroupAddress& address) {
   return status.st_ino == address.inode && status.st_dev == MemoryDevice();
 }
 
-/// A descriptor of the memory at address; -1 and a sentence's end if there is none.
-int OpenDescriptor(const GroupAddress& address, std::string* error) {
-  const std::string path =
-      "/proc/" + std::to_string(address.process) + "/fd/" + std::to_string(address.descriptor);
-  struct stat status = {};
-  // To open another file may wait, or have an effect.
-  const bool is_there = stat(path.c_str(), &status) == 0;
-  std::string got = is_there ? "another file" : ErrorText();
-  if (is_there && IsMemory(status, address)) {
-    // Closing any descriptor of a file gives up all locks of the process on it: there is only one.
-    if (address.process == getpid()) return address.descriptor;
-    const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor >= 0 && fstat(descriptor, &status) == 0 && IsMemory(status, address)) {
-      return descriptor;
-    }
-    got = descriptor < 0 ? ErrorText() : "another file";
-    if (descriptor >= 0) close(descriptor);
-  }
-  *error = "expected the memory of a group in process " + std::to_string(address.process) +
-           ", got " + got;
-  return -1;
-}
-
 /// Makes the file at least this long. One process at a time: another one may need it longer.
 bool Lengthen(int descriptor, size_t bytes) {
   struct flock span = Span(kLengthByte);
@@ -97,6 +74,28 @@ bool GroupAddress::Parse(const char* text, GroupAddress* address) {
 }
 
 int GroupMemory::Create() { return memfd_create("npu_ranks", MFD_CLOEXEC); }
+
+int GroupMemory::OpenDescriptor(const GroupAddress& address, std::string* error) {
+  const std::string path =
+      "/proc/" + std::to_string(address.process) + "/fd/" + std::to_string(address.descriptor);
+  struct stat status = {};
+  // To open another file may wait, or have an effect.
+  const bool is_there = stat(path.c_str(), &status) == 0;
+  std::string got = is_there ? "another file" : ErrorText();
+  if (is_there && IsMemory(status, address)) {
+    // Closing any descriptor of a file gives up all locks of the process on it: there is only one.
+    if (address.process == getpid()) return address.descriptor;
+    const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor >= 0 && fstat(descriptor, &status) == 0 && IsMemory(status, address)) {
+      return descriptor;
+    }
+    got = descriptor < 0 ? ErrorText() : "another file";
+    if (descriptor >= 0) close(descriptor);
+  }
+  *error = "expected the memory of a group in process " + std::to_string(address.process) +
+           ", got " + got;
+  return -1;
+}
 
 GroupAddress GroupMemory::AddressOf(int descriptor) {
   struct stat status = {};

@@ -66,6 +66,9 @@ class GroupMemory {
   static int Create();
   /// The address of memory that Create has made.
   static GroupAddress AddressOf(int descriptor);
+  /// A descriptor of the memory at address: another one, unless this process has made it; -1 and a
+  /// sentence's end if there is none.
+  static int OpenDescriptor(const GroupAddress& address, std::string* error);
   /// Opens the memory at address, with room for the state and window_bytes. Null and a sentence's
   /// end ("expected ..., got ...") when that cannot be.
   static std::unique_ptr<GroupMemory> Open(const GroupAddress& address, size_t window_bytes,

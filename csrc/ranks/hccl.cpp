@@ -247,12 +247,13 @@ HcclResult HcclAllocComResourceByTiling(HcclComm comm, void*, void*, void** cont
 HcclResult npuHcclLendMemory(HcclComm comm, void* memory, uint64_t bytes, uint64_t* addresses) {
   return With(__func__, comm, [&](Communicator& communicator) {
     if (addresses == nullptr) return RefuseNull("npuHcclLendMemory");
+    // A rank that cannot lend takes part all the same: the others wait for it.
+    const bool is_idle = npuDeviceSynchronize() == NPU_SUCCESS;
+    const std::string failure = is_idle ? "" : npuGetLastErrorMessage();
     std::string error;
-    const auto* lent = npuDeviceSynchronize() == NPU_SUCCESS
-                           ? communicator.Lend("npuHcclLendMemory", memory, bytes, &error)
-                           : nullptr;
-    if (lent == nullptr)
-      return Fail(HCCL_E_MEMORY, error.empty() ? npuGetLastErrorMessage() : error);
+    const auto* lent =
+        communicator.Lend("npuHcclLendMemory", is_idle ? memory : nullptr, bytes, &error);
+    if (lent == nullptr) return Fail(HCCL_E_MEMORY, is_idle ? error : failure);
     for (uint32_t rank = 0; rank < communicator.group().size(); ++rank) {
       addresses[rank] = reinterpret_cast<uintptr_t>(lent->Of(rank));
     }

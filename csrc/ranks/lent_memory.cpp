@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/lent_memory.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -80,15 +79,13 @@ std::unique_ptr<LentMemory> LentMemory::Lend(const char* where, RankGroup& group
 }
 
 bool LentMemory::Borrow(const GroupAddress& address, size_t bytes, std::string* error) {
-  const std::string path =
-      "/proc/" + std::to_string(address.process) + "/fd/" + std::to_string(address.descriptor);
-  const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  void* memory = MAP_FAILED;
-  if (descriptor >= 0) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  const int descriptor = GroupMemory::OpenDescriptor(address, error);
+  if (descriptor < 0) return false;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) {
+    *error = "expected room for " + std::to_string(bytes) + " bytes, got " + std::strerror(errno);
   }
-  if (memory == MAP_FAILED) *error = "expected memory of " + path + ", got " + std::strerror(errno);
-  if (descriptor >= 0) close(descriptor);
+  close(descriptor);
   if (memory == MAP_FAILED) return false;
   parts_.push_back({memory, bytes});
   if (npuMemoryAdopt(memory, bytes) == NPU_SUCCESS) return true;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 #include "on_core.hpp"
 #include "processes.hpp"
@@ -285,6 +286,24 @@ TEST(Hccl, ARankThatHasNothingToLendIsNamed) {
   EXPECT_EQ(texts, (std::vector<std::string>{
                        "npuHcclLendMemory: expected rank 1 to lend memory, got none",
                        "npuHcclLendMemory: expected memory of aclrtMalloc, got another one"}));
+}
+
+TEST(Hccl, ARankWhoseWorkHasFailedLendsNothing) {
+  const auto texts = Connected(2, [](Rank& own) {
+    void* memory = nullptr;
+    npuStream_t stream = nullptr;
+    uint64_t of_ranks[2] = {};
+    std::string error = Error(npuMalloc(&memory, size_t{2} << 20));
+    error += Error(npuStreamGetDefault(0, &stream));
+    if (own.rank == 1) {
+      npuLaunchHostFunction(stream, [](void*) { throw std::runtime_error("failure"); }, nullptr);
+    }
+    npuHcclLendMemory(own.comm, memory, 1024, of_ranks);
+    return error + npuGetLastErrorMessage();
+  });
+  EXPECT_EQ(texts,
+            (std::vector<std::string>{"npuHcclLendMemory: expected rank 1 to lend memory, got none",
+                                      "host function: expected no exception, got failure"}));
 }
 
 TEST(Hccl, TellsOfItsGroup) {
