@@ -45,7 +45,7 @@ def host_compiler(language: str = "c++") -> list[str]:
     """The command in CXX, or CC for C, unless it is this driver; else g++ or gcc."""
     default = "gcc" if language == "c" else "g++"
     variable = "CC" if language == "c" else "CXX"
-    given = os.environ.get(variable, "")
+    given = os.environ.get("CC", "") if language == "c" else os.environ.get("CXX", "")
     try:
         words = shlex.split(given)
     except ValueError as error:

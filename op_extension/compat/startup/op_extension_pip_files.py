@@ -78,7 +78,7 @@ class Files:
     def _nested(self, found: re.Match[str], line: str, path: Path, place: str) -> tuple[str, bool]:
         """The line with the absolute path of what it names, or of a copy of that; whether it says something else."""
         option = found[1]
-        name = re.sub(r"\$\{([A-Z0-9_]+)\}", lambda each: os.environ.get(each[1], each[0]), found[2].strip("'\""))
+        name = re.sub(r"\$\{[A-Z0-9_]+\}", lambda each: os.path.expandvars(each[0]), found[2].strip("'\""))
         named = (path.parent / name).absolute()
         if not named.exists():  # an address, or pip's own sentence
             return line, False
