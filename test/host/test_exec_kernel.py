@@ -78,6 +78,16 @@ void Run(const at::Tensor& z, bool sync) {
 void Refused() {
   OpCommand::RunOpApiV2("refused", [] { return static_cast<int>(npuLaunchKernel(nullptr, 1, nullptr, 0, nullptr)); });
 }
+/// The memory of PyTorch, too, asks for what may still be pending.
+void RefusedThenAsked(const at::Tensor& z) {
+  OpCommand::RunOpApi("asked", [&] {
+    Current(z, 5.0);
+    auto* const stream = static_cast<npuStream_t>(c10_npu::getCurrentNPUStream().stream());
+    npuLaunchKernel(nullptr, 1, nullptr, 0, stream);
+    return static_cast<int>(npuStreamQuery(stream));
+  });
+}
+void Elsewhere(const at::Tensor& z) { torch_npu::utils::torch_check_npu(z); }
 void Failed() { NPU_CHECK_ERROR(aclrtSetDevice(100)); }
 
 TORCH_LIBRARY(exec_kernel_test, m) {
@@ -88,6 +98,8 @@ TORCH_LIBRARY(exec_kernel_test, m) {
   m.def("streams(int device) -> bool", Streams);
   m.def("run(Tensor z, bool sync) -> ()", Run);
   m.def("refused() -> ()", Refused);
+  m.def("refused_then_asked(Tensor z) -> ()", RefusedThenAsked);
+  m.def("elsewhere(Tensor z) -> ()", Elsewhere);
   m.def("failed() -> ()", Failed);
 }
 """
@@ -171,6 +183,11 @@ class ExecKernelTest(unittest.TestCase):
         self.assertEqual(z.tolist(), [4.0] * 3 + [0.0])
         with self.assertRaisesRegex(RuntimeError, "refused: expected a launch, got: npuLaunchKernel: expected"):
             self.ops.refused()
+        with self.assertRaisesRegex(RuntimeError, "asked: expected a launch, got: npuLaunchKernel: expected"):
+            self.ops.refused_then_asked(z)
+        self.assertEqual(z.tolist(), [5.0] * 3 + [0.0])
+        with self.assertRaisesRegex(RuntimeError, "torch_check_npu: expected one on npu, got one on cpu"):
+            self.ops.elsewhere(z.cpu())
         self.ops.run(z, False)
 
     def test_errors_of_calls_are_exceptions(self) -> None:
