@@ -161,9 +161,8 @@ class KernelSource:
         passes = launch_functions.passes(kernels, defined, str(self._path))
 
         def one(core: str) -> Path:
-            begin = "" if self._rewritten != self._text else f"{line_directive(str(self._path))}\n"
             end = f'\n#line 1 "<launch functions>"\n{launch_functions.exports(passes, core)}'
-            text = begin + self._rewritten + end
+            text = self._rewritten + end
             return self._apart(self._compile(core, text, *_HIDDEN))
 
         cores = [core for core in self._options.cores if any(core in found for found in passes.values())]
@@ -191,6 +190,8 @@ class KernelSource:
         if text != self._text:
             changed = self._work / core / self._path.name
             changed.parent.mkdir(exist_ok=True)
+            line = line_directive(str(self._path))
+            text = text if line in text else f"{line}\n{text}"
             changed.write_text(text, encoding="utf-8", errors="surrogateescape")
             unit = ["-iquote", str(self._path.parent), f"-ffile-prefix-map={changed.parent}/=", str(changed)]
         if self._options.rules:

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import io
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -198,6 +199,10 @@ class CommandTest(unittest.TestCase):
         done = bisheng("-xcce", "--npu-arch=dav-2201", "-c", source, cwd=self.folder, code=1)
         self.assertRegex(done.stderr, "k.cpp:4:3: error: .undeclared. was not declared")
         self.assertEqual(list(self.folder.glob("*.o")), [])
+        for changed in ('void f(long x) { asm volatile("MOV %0, SYS_CNT\\n" : "+l"(x)); }', "TORCH_LIBRARY(a, m) {}"):
+            source = self.write("k.cpp", f"{changed}\nvoid g() {{ undeclared(); }}\n")
+            done = bisheng("-xcce", "--npu-arch=dav-2201", "-c", source, cwd=self.folder, code=1)
+            self.assertEqual(set(re.findall(r"^(\S+): error: .undeclared.", done.stderr, re.M)), {"k.cpp:2:12"})
 
     def test_a_launch_function_names_the_line_of_any_folder(self):
         folder = self.folder / 'q"u\\x'
