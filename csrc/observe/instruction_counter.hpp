@@ -28,7 +28,6 @@ class InstructionCounter final : public InstructionObserver {
   void OnSetFlag(const Core&, Pipe, Pipe, int, const void*) override { Add("set_flag", 0); }
   void OnWaitFlag(const Core&, Pipe, Pipe, int, const void*) override { Add("wait_flag", 0); }
   void OnBarrier(const Core&, Pipe, const void*) override { Add("pipe_barrier", 0); }
-  void OnKernelEnd(const Core&) override {}
   void OnSetCrossCoreFlag(const Core&, Pipe, FlagScope scope, int, const void*) override {
     Add(scope == FlagScope::kIntraBlock ? "set_intra_block" : "ffts_cross_core_sync", 0);
   }

@@ -44,10 +44,6 @@ class MemoryMap final : public InstructionObserver {
   static bool GetStore(size_t index, Store* store);
 
   void OnInstruction(const Core& core, const Instruction& instruction) override;
-  void OnSetFlag(const Core&, Pipe, Pipe, int, const void*) override {}
-  void OnWaitFlag(const Core&, Pipe, Pipe, int, const void*) override {}
-  void OnBarrier(const Core&, Pipe, const void*) override {}
-  void OnKernelEnd(const Core&) override {}
   void OnPlacement(const Core& core, const Placement& placement) override;
 };
 

@@ -137,10 +137,6 @@ TEST(Intrinsics, PrintfWritesToStandardOutput) {
 class Listener final : public npu::InstructionObserver {
  public:
   void OnInstruction(const npu::Core&, const npu::Instruction&) override {}
-  void OnSetFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
-  void OnWaitFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
-  void OnBarrier(const npu::Core&, npu::Pipe, const void*) override {}
-  void OnKernelEnd(const npu::Core&) override {}
   void OnSetCrossCoreFlag(const npu::Core& core, npu::Pipe pipe, npu::FlagScope scope, int id,
                           const void* call_site) override {
     EXPECT_NE(call_site, nullptr);

@@ -25,14 +25,6 @@ class Accesses final : public npu::InstructionObserver {
   void OnInstruction(const npu::Core&, const npu::Instruction& instruction) override {
     all_.assign(instruction.accesses, instruction.accesses + instruction.access_count);
   }
-  void OnSetFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
-  void OnWaitFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
-  void OnBarrier(const npu::Core&, npu::Pipe, const void*) override {}
-  void OnKernelEnd(const npu::Core&) override {}
-  void OnSetCrossCoreFlag(const npu::Core&, npu::Pipe, npu::FlagScope, int, const void*) override {}
-  void OnWaitCrossCoreFlag(const npu::Core&, npu::Pipe, int, const void*) override {}
-  void OnArrive(const npu::Core&, const npu::SyncPoint&, const void*) override {}
-  void OnLeave(const npu::Core&, const npu::SyncPoint&, const void*) override {}
 
   /// Whether the last instruction touched these bytes, and no others of the same start.
   void Expect(bool is_write, const void* begin, size_t rows, size_t row_bytes, size_t pitch) const {

@@ -23,10 +23,6 @@ struct Counter final : npu::InstructionObserver {
   void OnInstruction(const npu::Core&, const npu::Instruction& instruction) override {
     names.emplace_back(instruction.name);
   }
-  void OnSetFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
-  void OnWaitFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
-  void OnBarrier(const npu::Core&, npu::Pipe, const void*) override {}
-  void OnKernelEnd(const npu::Core&) override {}
 };
 
 /// Two rows of operands and of a result in memory that transfers find.

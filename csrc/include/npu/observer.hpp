@@ -25,12 +25,11 @@ class InstructionObserver {
  public:
   virtual ~InstructionObserver() = default;
   virtual void OnInstruction(const Core& core, const Instruction& instruction) = 0;
-  virtual void OnSetFlag(const Core& core, Pipe source, Pipe destination, int id,
-                         const void* call_site) = 0;
-  virtual void OnWaitFlag(const Core& core, Pipe source, Pipe destination, int id,
-                          const void* call_site) = 0;
-  virtual void OnBarrier(const Core& core, Pipe pipe, const void* call_site) = 0;
-  virtual void OnKernelEnd(const Core& core) = 0;
+  /// Flag id from the first pipe to the second, and the place of the call.
+  virtual void OnSetFlag(const Core&, Pipe, Pipe, int, const void*) {}
+  virtual void OnWaitFlag(const Core&, Pipe, Pipe, int, const void*) {}
+  virtual void OnBarrier(const Core&, Pipe, const void*) {}
+  virtual void OnKernelEnd(const Core&) {}
   virtual void OnPlacement(const Core&, const Placement&) {}
   /// core sets flag id (of kIntraBlock from kIntraBlockFlag on) for the cores in scope, once pipe
   /// has ended its earlier instructions.

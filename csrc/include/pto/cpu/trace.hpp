@@ -56,10 +56,6 @@ class InstructionTracer final : public npu::InstructionObserver {
     }
     records.push_back(record);
   }
-  void OnSetFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
-  void OnWaitFlag(const npu::Core&, npu::Pipe, npu::Pipe, int, const void*) override {}
-  void OnBarrier(const npu::Core&, npu::Pipe, const void*) override {}
-  void OnKernelEnd(const npu::Core&) override {}
   void OnPlacement(const npu::Core& core, const npu::Placement& placement) override {
     const std::byte* base = core.scratchpad[static_cast<int>(placement.space)];
     shapes_[reinterpret_cast<uintptr_t>(base) + placement.address] = {placement.rows,
