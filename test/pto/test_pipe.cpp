@@ -341,6 +341,10 @@ TEST(Pipe, WhatCannotWorkIsNamed) {
                        TPOP<Pipe, VecTile<float, 1, 8>, TILE_NO_SPLIT>(pipe, tile);
                      }),
                  "TPOP: expected an address of global memory");
+}
+
+TEST(Pipe, WhatVectorCoresCannotPushIsNamed) {
+  std::vector<float> slots(64);
   using Words = TPipe<0, DIR_V2C_CTRL, 4, 2>;
   ExpectContains(MixedFault([] {},
                             [] {
@@ -362,13 +366,18 @@ TEST(Pipe, WhatCannotWorkIsNamed) {
                               }),
                    "TPUSH: expected a sub-block of 0 or 1, got " + std::to_string(sub_block));
   }
-  // Nobody pops: the third push waits for a free slot.
+}
+
+TEST(Pipe, APushThatNobodyMakesRoomForIsNamed) {
+  using Pipe = TPipe<0, DIR_C2V, 64, 2>;
+  std::vector<float> slots(64);
   const std::string sentence = test::MixedEnd(
       NPU_ERROR_DEADLOCK,
       [&] {
         Pipe pipe(slots.data(), 0, 0);
         Acc<float, 16, 16> acc(1, 16);
         TASSIGN(acc, 0);
+        // The third waits for a free slot.
         for (int i = 0; i < 3; ++i) TPUSH<Pipe, Acc<float, 16, 16>, TILE_UP_DOWN>(pipe, acc);
       },
       [] {});

@@ -83,6 +83,24 @@ NPU_ONE_BODY(void CheckRawAccStore(const RawAccStore& store, uint64_t expected_q
   }
 }
 
+/// Each row of a matrix from its runs of 16 in the boxes of an accumulator.
+template <class Out, class In>
+inline void PutRawAcc(Out* to, const In* from, const RawAccStore& store) {
+  const int64_t rows = store.rows, cols = store.cols;
+  for (int64_t col = 0; col < cols; col += 16) {
+    const auto count = static_cast<size_t>(std::min<int64_t>(16, cols - col));
+    for (int64_t row = 0; row < rows; ++row) {
+      const In* run = from + col * store.from_rows + row * 16;
+      Out* line = to + row * store.to_pitch + col;
+      if (store.has_relu) {
+        ConvertRun<ReluPreMode::NormalRelu>(line, run, count);
+      } else {
+        ConvertRun<ReluPreMode::NoRelu>(line, run, count);
+      }
+    }
+  }
+}
+
 template <class Out, class In>
 [[gnu::noinline]] void StoreRawAcc(Out* to, const In* from, const RawAccStore& store) {
   constexpr const char* kOp = "copy_matrix_cc_to_gm";
@@ -115,19 +133,7 @@ template <class Out, class In>
     CheckRawRange(*npu::current_core, source);
     CheckRawRange(*npu::current_core, target);
     if constexpr (kPlain || kNarrows) {
-      const auto* acc = reinterpret_cast<const In*>(source.data);
-      for (int64_t box = 0; box < boxes; ++box) {
-        const auto count = static_cast<size_t>(std::min<int64_t>(16, cols - box * 16));
-        for (int64_t row = 0; row < rows; ++row) {
-          const In* run = acc + (box * store.from_rows + row) * 16;
-          Out* line = to + row * store.to_pitch + box * 16;
-          if (store.has_relu) {
-            ConvertRun<ReluPreMode::NormalRelu>(line, run, count);
-          } else {
-            ConvertRun<ReluPreMode::NoRelu>(line, run, count);
-          }
-        }
-      }
+      PutRawAcc(to, reinterpret_cast<const In*>(source.data), store);
     }
   });
 }

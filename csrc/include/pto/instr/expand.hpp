@@ -141,6 +141,25 @@ inline void ForEachStrip(size_t rows, size_t cols, const Body& body) {
   }
 }
 
+template <class Dst, class Src>
+inline bool HasShapeOf(const Dst& dst, const Src& src) {
+  return src.GetValidRow() == dst.GetValidRow() && src.GetValidCol() == dst.GetValidCol();
+}
+
+/// Faults unless one operand has the valid shape of dst and the other its rows.
+template <class Dst, class Src0, class Src1>
+inline void CheckRepeatedRows(const npu::Core& core, const char* op, const Dst& dst,
+                              const Src0& src0, const Src1& src1) {
+  const int rows = dst.GetValidRow();
+  const bool good = (HasShapeOf(dst, src0) && src1.GetValidRow() == rows) ||
+                    (HasShapeOf(dst, src1) && src0.GetValidRow() == rows);
+  if (__builtin_expect(good || !core.check_limits, 1)) return;
+  RaiseExpand(op,
+              "one operand of valid shape " + TileFacts::Extent(rows, dst.GetValidCol()) +
+                  " (that of dst) and one with its rows",
+              src1.GetValidRow(), src1.GetValidCol());
+}
+
 /// dst[i, j] = f(src0[i, j], src1[i, j]) where the operand that is narrower than dst is repeated
 /// along its rows.
 template <class F, class Dst, class Src0, class Src1>
@@ -156,19 +175,9 @@ template <class F, class Dst, class Src0, class Src1>
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
     CheckExpansion<T>(core, op, rule, dst, src0, src1);
-    const auto is_full = [&](const auto& src) {
-      return src.GetValidRow() == dst.GetValidRow() && src.GetValidCol() == dst.GetValidCol();
-    };
-    if (core.check_limits && (!is_full(src0) || src1.GetValidRow() != dst.GetValidRow()) &&
-        (!is_full(src1) || src0.GetValidRow() != dst.GetValidRow())) {
-      RaiseExpand(op,
-                  "one operand of valid shape " +
-                      TileFacts::Extent(dst.GetValidRow(), dst.GetValidCol()) +
-                      " (that of dst) and one with its rows",
-                  src1.GetValidRow(), src1.GetValidCol());
-    }
+    CheckRepeatedRows(core, op, dst, src0, src1);
     const size_t rows = RowsWithin<Src0, Src1>(lines.count);
-    if (Src0::isRowMajor && is_full(src0)) {
+    if (Src0::isRowMajor && HasShapeOf(dst, src0)) {
       ForEachStrip<T>(rows, ColsWithin<Src0>(lines.length),
                       [&](size_t row, size_t at, size_t count, T* buffer) {
                         npu::simd::Map(f, count, lines(row, at),

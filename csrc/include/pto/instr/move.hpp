@@ -138,6 +138,17 @@ NPU_ONE_BODY(NPU_RAISES void RaiseCompactTurn(const char* op, const TileFacts& d
                   "a compact " + dst.Describe());
 }
 
+/// All of dst, from elements of 4 bits whose lines change direction.
+template <class Dst, class Src>
+inline void TurnToOperand(const char* op, const Dst& dst, const Src& src, int row, int col) {
+  CheckMove(op, dst, src, 0, 0, 0, 0);
+  if (kIsCompact<Dst>) RaiseCompactTurn(op, TileFacts(dst));
+  if (row + Dst::Rows > Src::Rows || col + Dst::Cols > Src::Cols) {
+    RaiseSubregion(op, TileFacts(dst), Dst::Rows, Dst::Cols, TileFacts(src), row, col);
+  }
+  TurnPairs(dst, Dst::Rows, Dst::Cols, src, static_cast<size_t>(row), static_cast<size_t>(col));
+}
+
 /// Mat to Left, Right or their scales: the whole extent of dst, of a compact one its valid region
 /// in whole boxes.
 template <class Dst, class Src>
@@ -161,16 +172,10 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
     constexpr TypeRule kRule = kIsScale<Dst> ? TypeRule{0, kE8m0} : kOperandTypes;
     CheckType<T>(*npu::current_core, op, kRule);
     if (!kTurned) CheckPairs<Src>(*npu::current_core, op, element_row, element_col);
-    const Extent whole = ExtentOf(dst);
     if constexpr (kPairs && kTurned) {
-      CheckMove(op, dst, src, 0, 0, 0, 0);
-      if (kIsCompact<Dst>) RaiseCompactTurn(op, TileFacts(dst));
-      if (row + Dst::Rows > Src::Rows || col + Dst::Cols > Src::Cols) {
-        RaiseSubregion(op, TileFacts(dst), Dst::Rows, Dst::Cols, TileFacts(src), row, col);
-      }
-      return TurnPairs(dst, Dst::Rows, Dst::Cols, src, static_cast<size_t>(row),
-                       static_cast<size_t>(col));
+      TurnToOperand(op, dst, src, row, col);
     } else {
+      const Extent whole = ExtentOf(dst);
       CheckMove(op, dst, src, static_cast<int>(whole.rows), static_cast<int>(whole.cols), row, col);
       if constexpr (Src::isBoxedLayout) {
         // Boxes move whole; turned ones in squares of 16, of 8-bit elements 32.
