@@ -93,6 +93,14 @@ AICORE void Compute(const Operation& operation, std::index_sequence<kIndex...>, 
   }
 }
 
+/// Waits until all buffers are free, so that no flag is left set.
+inline AICORE void AwaitBuffers() {
+  for (int b = 0; b < 2; ++b) {
+    wait_flag(PIPE_V, PIPE_MTE2, event_t(b));
+    wait_flag(PIPE_MTE3, PIPE_V, event_t(b));
+  }
+}
+
 /// This block's share of the tiles, with rows of at most kBlocks blocks.
 template <class T, int kBlocks, class Operation, int kOperands>
 AICORE void RunTiles(const Operation& operation, __gm__ T* z, __gm__ T* const (&x)[kOperands],
@@ -132,10 +140,7 @@ AICORE void RunTiles(const Operation& operation, __gm__ T* z, __gm__ T* const (&
     TSTORE(z_global, z_tile);
     set_flag(PIPE_MTE3, PIPE_V, event_t(b));
   }
-  for (int i = 0; i < 2; ++i) {  // leave no flag set
-    wait_flag(PIPE_V, PIPE_MTE2, event_t(i));
-    wait_flag(PIPE_MTE3, PIPE_V, event_t(i));
-  }
+  AwaitBuffers();
 }
 
 /// z = operation(x...) on elements of type T; addresses are those of elements of it.
