@@ -113,7 +113,8 @@ class PipFrontTest(unittest.TestCase):
         for words in (
             ["--log", "torch==1", "install", "wheel"],
             ["install", "--timeout", "60", "--retries=3", "--progress-bar", "off", "wheel"],
-            ["install", "--no-binary", "torch-npu", "--only-binary", "torch==1", "-C", "torch-npu", "wheel"],
+            ["install", "--no-binary", "torch-npu", "--only-binary", "torch==1", "wheel"],
+            ["install", "--config-settings", "torch-npu=1", "wheel"],
             ["install", "wheel", "--", "numpy"],
         ):
             with self.subTest(words=words):
