@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver bisheng, run as the files that are called so run it."""
 
+import signal
 import subprocess
 import sys
 
@@ -15,3 +16,8 @@ def bisheng(*arguments, cwd=None, code=0):
     if done.returncode != code:
         raise AssertionError(f"bisheng {arguments}: expected exit code {code}, got {done.returncode}: {done.stderr}")
     return done
+
+
+def heed_interrupts():
+    """For a new process: what a shell starts in the background takes no interrupt, nor do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -13,7 +13,7 @@ from pathlib import Path
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from test.compat.driver import COMMAND, bisheng
+from test.compat.driver import COMMAND, bisheng, heed_interrupts
 
 
 class BadInputTest(unittest.TestCase):
@@ -69,12 +69,14 @@ class BadInputTest(unittest.TestCase):
         environment = {**os.environ, "CXX": str(compiler), "TMPDIR": str(self.folder)}
         for number in (signal.SIGINT, signal.SIGTERM):
             command = [*COMMAND, "-c", "host.cpp"]
-            with subprocess.Popen(command, cwd=self.folder, env=environment, stderr=subprocess.PIPE) as process:
+            with subprocess.Popen(
+                command, cwd=self.folder, env=environment, stderr=subprocess.PIPE, preexec_fn=heed_interrupts
+            ) as process:
                 while not started.is_file():
                     self.assertIsNone(process.poll())
                     time.sleep(0.01)
                 process.send_signal(number)
-                _, said = process.communicate()
+                _, said = process.communicate(timeout=60)
             self.assertEqual((process.returncode, said), (128 + number, b""))
             self.assertEqual(list(self.folder.glob("bisheng-*")), [])
             started.unlink()

@@ -15,6 +15,7 @@ if __name__ == "__main__":  # in a script, "test" would be the standard library'
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from op_extension.compat import mpirun
+from test.compat.driver import heed_interrupts
 
 #: A program that uses MPI as programs for the chip do: by name, with MPICH's numbers.
 PRELUDE = """
@@ -106,7 +107,7 @@ class MpirunTest(unittest.TestCase):
 
     def test_an_interrupt_ends_the_ranks(self):
         command = [sys.executable, mpirun.__file__, "-n", "2", "sleep", "60"]
-        launcher = subprocess.Popen(command)
+        launcher = subprocess.Popen(command, preexec_fn=heed_interrupts)
         time.sleep(1)
         launcher.send_signal(signal.SIGINT)
         self.assertEqual(launcher.wait(timeout=30), 128 + signal.SIGINT)
