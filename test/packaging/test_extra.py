@@ -2,6 +2,7 @@
 """op_extension[compat]: ``import torch_npu`` works, and an original that is installed stays the one that is found."""
 
 import functools
+import shutil
 import sys
 import unittest
 from pathlib import Path
@@ -17,7 +18,7 @@ ADD = "import torch_npu, torch; x = torch.ones(2).npu(); print((x + x).tolist(),
 @functools.cache
 def extra():
     """Folder with the wheel that the extra asks for."""
-    folder = scratch() / "extra"
+    folder = scratch() / "wheel_of_the_extra"
     folder.mkdir()
     command = [sys.executable, "setup.py", "--quiet", "egg_info", "--egg-base", folder]
     command += ["build", "--build-base", folder / "build", "bdist_wheel", "--dist-dir", folder]
@@ -55,8 +56,7 @@ class ExtraTest(unittest.TestCase):
                 done.stderr, r"ImportError: npu_backend: expected to be the only package for the device npu"
             )
         finally:
-            (original / "__init__.py").unlink()
-            original.rmdir()
+            shutil.rmtree(original)
 
 
 if __name__ == "__main__":
