@@ -137,7 +137,7 @@ TEST(RawCopy, BytesInStepsOfBytes) {
     const AsA5 chip;
     Blocks tile;
     TASSIGN(tile, 0);
-    for (int i = 0; i < 128; ++i) tile.SetValue(i, 0x03020100 + i * 0x04040404);
+    for (int i = 0; i < 128; ++i) tile.SetValue(i, static_cast<int>(0x03020100u + i * 0x04040404u));
     copy_ubuf_to_gm_align_v2(global.data(), tile.data(), 0, 3, 5, 0, 7, 32);
   });
   for (int i = 0; i < 64; ++i) {
