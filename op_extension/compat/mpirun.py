@@ -135,7 +135,7 @@ def _end(ranks: Sequence[subprocess.Popen[bytes]]) -> None:
     _signal(alive, signal.SIGTERM)
     deadline = time.monotonic() + _GRACE
     while time.monotonic() < deadline and any(rank.poll() is None for rank in alive):
-        time.sleep(_PERIOD)
+        time.sleep(_PERIOD)  # there is no wait for the first of several processes that also has an end
     _signal(alive, signal.SIGKILL)
     for rank in ranks:
         rank.wait()
@@ -166,11 +166,11 @@ def _await(ranks: Sequence[subprocess.Popen[bytes]], caught: Sequence[int]) -> i
             _end(ranks)
             return 128 + caught[0]
         if any(rank.poll() for rank in ranks):
-            time.sleep(_LAST_WORDS)
+            time.sleep(_LAST_WORDS)  # the others may say whom they miss
             code = _failed(ranks)
             _end(ranks)
             return code
-        time.sleep(_PERIOD)
+        time.sleep(_PERIOD)  # as in _end
     return _failed(ranks)
 
 

@@ -74,7 +74,7 @@ class BadInputTest(unittest.TestCase):
             ) as process:
                 while not started.is_file():
                     self.assertIsNone(process.poll())
-                    time.sleep(0.01)
+                    time.sleep(0.01)  # the compiler says that it runs by a file
                 process.send_signal(number)
                 _, said = process.communicate(timeout=60)
             self.assertEqual((process.returncode, said), (128 + number, b""))
