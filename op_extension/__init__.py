@@ -10,9 +10,8 @@ of one's own is built with what :func:`include_paths`, :func:`library_dirs`, :fu
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from op_extension import _load
+from op_extension import _command, _load
 from op_extension._load import include_path, library_path
 from op_extension._version import __version__
 from op_extension.building import include_paths, kernel_compile_args, libraries, library_dirs
@@ -31,14 +30,13 @@ __all__ = [
     "ops",
 ]
 
-_is_command = Path(sys.argv[0]).name == "op-extension"
 # What starts another program needs nothing of torch, which takes a second to import.
-if not (_is_command and sys.argv[1:2] in (["run"], ["env"])):
+if not (_command.IS_COMMAND and sys.argv[1:2] in (["run"], ["env"])):
     try:
         _load.load()
     except ImportError:
         # `op-extension doctor` says what is wrong, so it must start.
-        if not _is_command:
+        if not _command.IS_COMMAND:
             raise
     else:
         from op_extension import check, errors, kernel, ops

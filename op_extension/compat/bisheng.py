@@ -13,8 +13,8 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 
+from op_extension import _signals
 from op_extension._load import include_path
 from op_extension._version import __version__
 from op_extension.compat import launch_functions
@@ -131,21 +131,13 @@ def _run(arguments: Sequence[str]) -> None:
         _build(options)
 
 
-def _end(number: int, _: FrameType | None) -> None:
-    """Leaves by way of everything that cleans up."""
-    signal.signal(number, signal.SIG_IGN)
-    sys.exit(128 + number)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, _signals.end)
     try:
         _run(sys.argv[1:] if arguments is None else arguments)
     except CommandError as error:
         return error.code
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
     except ValueError as error:  # of options, launches and kernels; of variables of the environment
         print(error, file=sys.stderr)
     except OSError as error:

@@ -27,6 +27,7 @@ def main(arguments: list[str]) -> int:
     package = ModuleType("op_extension")  # its own __init__ loads the device
     package.__path__ = [str(Path(__file__).resolve().parents[1])]
     sys.modules["op_extension"] = package
+    importlib.import_module("op_extension._signals").end_at_interrupt()
     return int(importlib.import_module(arguments[0]).main(arguments[1:]))
 
 

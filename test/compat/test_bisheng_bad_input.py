@@ -81,6 +81,22 @@ class BadInputTest(unittest.TestCase):
             self.assertEqual(list(self.folder.glob("bisheng-*")), [])
             started.unlink()
 
+    def test_a_compiler_that_is_just_being_started_ends_too(self):
+        compiler = self.folder / "compiler"
+        (self.folder / "host.cpp").write_text("int x;\n")
+        for number in (signal.SIGINT, signal.SIGTERM) * 5:
+            compiler.write_text(f"#!/bin/sh\nkill -{number:d} $PPID\nexec sleep 600\n")
+            compiler.chmod(0o755)
+            with subprocess.Popen(
+                [*COMMAND, "-c", "host.cpp"],
+                cwd=self.folder,
+                env={**os.environ, "CXX": str(compiler)},
+                stderr=subprocess.PIPE,
+                preexec_fn=heed_interrupts,
+            ) as process:
+                _, said = process.communicate(timeout=60)  # until nobody has it open
+            self.assertEqual((process.returncode, said), (128 + number, b""))
+
 
 if __name__ == "__main__":
     unittest.main()

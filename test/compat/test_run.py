@@ -19,6 +19,7 @@ if __name__ == "__main__":  # in a script, "test" would be the standard library'
 
 from op_extension import cli
 from op_extension.compat import environment, in_the_way, overlay, shipped
+from test.compat.driver import heed_interrupts
 from test.host.python_process import PACKAGES, run_python
 
 WHOSE = "import importlib.util as u; print(u.find_spec('op_extension').origin)"
@@ -271,6 +272,26 @@ class RunCommandTest(RunTest):
             sentence = f"op-extension run: expected the command to start, got {number.name}\n"
             self.assertEqual((code, said), (128 + number, sentence))
             self.assertEqual(list(self.folder.glob("op_extension_overlay_*")), [])
+
+    def test_an_interrupt_while_python_imports_says_nothing(self):
+        started = self.folder / "interrupted"
+        (started / "torch").mkdir(parents=True)
+        for module in ("argparse.py", "torch/__init__.py"):  # of the command itself, and what doctor imports
+            (started / module).write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+        script = started / "op-extension"
+        script.write_text("import sys; from op_extension.cli import main; sys.exit(main())")
+        path = os.pathsep.join([str(started), str(PACKAGES)])
+        for command in ([script, "run", "true"], ["-m", "op_extension.cli", "run", "true"], [script, "doctor"]):
+            done = subprocess.run(
+                [sys.executable, *map(str, command)],
+                env={**os.environ, "PYTHONPATH": path},
+                preexec_fn=heed_interrupts,
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (128 + signal.SIGINT, "", ""))
 
     def test_a_signal_goes_to_the_command(self):
         script = "trap 'exit 7' TERM; kill -TERM $PPID; while :; do sleep 0.1; done"
