@@ -87,30 +87,41 @@ class MpirunTest(unittest.TestCase):
         self.assertIn("rank 0: MPI_Abort: 3\n", errors)
 
     def test_ranks_end_with_the_launcher(self):
-        with tempfile.TemporaryDirectory() as folder:
-            program = textwrap.dedent(PRELUDE) + "open(sys.argv[1] + str(rank), 'w').write(str(os.getpid()))\n"
-            command = [sys.executable, mpirun.__file__, "-n", "2", sys.executable, "-c", program + "time.sleep(60)"]
-            launcher = subprocess.Popen([*command, f"{folder}/"])
-            try:
-                deadline = time.monotonic() + 30
-                while len(os.listdir(folder)) < 2 and time.monotonic() < deadline:
-                    time.sleep(0.02)
-                time.sleep(0.2)
-                processes = [int(path.read_text()) for path in Path(folder).iterdir()]
-            finally:
-                launcher.kill()
-                launcher.wait()
-            self.assertEqual(len(processes), 2)
-            while any(is_alive(process) for process in processes) and time.monotonic() < deadline:
-                time.sleep(0.02)
-            self.assertFalse(any(is_alive(process) for process in processes))
+        launcher, processes = self.launch_sleepers(2)
+        launcher.kill()
+        launcher.wait()
+        deadline = time.monotonic() + 30
+        while any(is_alive(process) for process in processes):
+            self.assertLess(time.monotonic(), deadline, f"expected ranks {processes} to end, got one that runs")
+            time.sleep(0.02)  # they are no children of this process
 
     def test_an_interrupt_ends_the_ranks(self):
-        command = [sys.executable, mpirun.__file__, "-n", "2", "sleep", "60"]
-        launcher = subprocess.Popen(command, preexec_fn=heed_interrupts)
-        time.sleep(1)
+        launcher, processes = self.launch_sleepers(2)
         launcher.send_signal(signal.SIGINT)
         self.assertEqual(launcher.wait(timeout=30), 128 + signal.SIGINT)
+        self.assertFalse(any(is_alive(process) for process in processes))
+
+    def launch_sleepers(self, ranks):
+        """A launcher whose ranks sleep, and their processes; ended with the test, without the test's output."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        # A rank takes its name when it is all written.
+        script = (
+            f"cd {folder.name} && echo $$ > .${{NPU_RANK%/*}} && mv .${{NPU_RANK%/*}} ${{NPU_RANK%/*}}; exec sleep 60"
+        )
+        command = [sys.executable, mpirun.__file__, "-n", str(ranks), "sh", "-c", script]
+        launcher = subprocess.Popen(
+            command, preexec_fn=heed_interrupts, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self.addCleanup(launcher.wait)
+        self.addCleanup(launcher.kill)  # first; its ranks end with it
+        written = [Path(folder.name, str(rank)) for rank in range(ranks)]
+        deadline = time.monotonic() + 30
+        while not all(path.is_file() for path in written):
+            self.assertIsNone(launcher.poll(), "expected ranks that start, got the end of their launcher")
+            self.assertLess(time.monotonic(), deadline, f"expected {ranks} ranks to say that they run, got fewer")
+            time.sleep(0.02)  # a rank says so by a file
+        return launcher, [int(path.read_text()) for path in written]
 
     def test_names_what_it_refuses(self):
         for arguments, sentence in (
