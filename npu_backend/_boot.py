@@ -4,25 +4,11 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
-from pathlib import Path
 
-from npu_backend import _library
+from npu_backend import _library, _original
 
 _SUBMODULES = ("amp", "devices", "memory", "npu_config", "random", "streams")
-
-
-def _torch_npu_folder() -> Path | None:
-    """Folder of an installed torch_npu; None when there is none, or only the stand-in of op_extension."""
-    try:
-        spec = importlib.util.find_spec("torch_npu")
-    except (ImportError, ValueError):  # half-imported, or without a spec
-        return None
-    if spec is None or spec.origin is None:
-        return None
-    folder = Path(spec.origin).resolve().parent
-    return None if folder.parts[-3:-1] == ("op_extension", "compat") else folder
 
 
 def _register_module() -> None:
@@ -51,7 +37,7 @@ def boot() -> None:
     Raises:
         ImportError: one sentence that says what is missing, in the way, or of another version.
     """
-    folder = _torch_npu_folder()
+    folder = _original.torch_npu_folder()
     if folder is not None:
         raise ImportError(
             f"npu_backend: expected to be the only package for the device npu, got torch_npu in {folder}, too; "

@@ -7,16 +7,14 @@ import importlib.metadata
 import importlib.util
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 from op_extension._load import include_path, library_path
 from op_extension._version import __version__
-from op_extension.compat import in_the_way
+from op_extension.compat import backend_files, in_the_way
 
 _APART = "op-extension run keeps a program's packages apart"
 
@@ -40,25 +38,12 @@ def examine() -> list[Finding]:
     return findings
 
 
-def _backend_library() -> ModuleType:
-    """npu_backend._library by its file: the package itself refuses to be imported without its libraries."""
-    package = importlib.util.find_spec("npu_backend")
-    if package is None or package.origin is None:
-        raise ImportError("expected the package npu_backend, got none")
-    spec = importlib.util.spec_from_file_location("_npu_backend_library", Path(package.origin).parent / "_library.py")
-    if spec is None or spec.loader is None:
-        raise ImportError(f"expected _library.py beside {package.origin}, got none")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def _python() -> Iterator[Finding]:
     yield Finding("python", True, f"{platform.python_version()} at {sys.executable}, {platform.machine()}")
 
 
 def _torch() -> Iterator[Finding]:
-    library = _backend_library()
+    library = backend_files.module("_library")
     path = library.library_path()
     built = library.built_for(path) if path.is_file() else None
     try:
@@ -72,7 +57,7 @@ def _torch() -> Iterator[Finding]:
 
 
 def _device() -> Iterator[Finding]:
-    folder = _backend_library().library_path().parent
+    folder = backend_files.module("_library").library_path().parent
     for name in ("libnpu_runtime.so", "libnpu_backend.so"):
         yield _file(name, folder / name)
     yield _works("device npu", lambda: f"{_count_devices()} devices, {_soc()}")
@@ -117,10 +102,8 @@ def _compiler() -> Iterator[Finding]:
     done = toolchain.run([*command, "--version"])
     answer = (done.stdout or done.stderr or "no answer").splitlines()[0]
     # The preprocessor knows whether it is one of C++; any program may have a version.
-    text = subprocess.run(
-        [*command, "-x", "c++", "-E", "-P", "-"], input="__cplusplus", capture_output=True, text=True, check=False
-    )
-    good = done.returncode == 0 and text.stdout.strip().rstrip("L").isdigit()
+    text = toolchain.run([*command, "-x", "c++", "-E", "-P", "-"], text="__cplusplus").stdout
+    good = done.returncode == 0 and text.strip().rstrip("L").isdigit()
     yield Finding("compiler", good, answer if good else f"expected a C++ compiler in CXX, got: {answer}")
 
 

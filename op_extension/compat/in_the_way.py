@@ -3,27 +3,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import sys
 from pathlib import Path
 
-from op_extension.compat import shipped
+from op_extension.compat import backend_files, shipped
 
 _TOOLKIT = Path("/usr/local/Ascend")
 
 
 def original_torch_npu() -> Path | None:
     """Folder of an installed torch_npu that is not ours."""
-    try:
-        spec = importlib.util.find_spec("torch_npu")
-    except (ImportError, ValueError):  # half-imported, or without a spec
-        return None
-    if spec is None or spec.origin is None:
-        return None
-    folder = Path(spec.origin).resolve().parent
-    return None if folder == shipped.ROOT / "op_extension" / "compat" / "torch_npu" else folder
+    folder: Path | None = backend_files.module("_original").torch_npu_folder()
+    return folder
 
 
 def torch_npu_sentence(folder: Path) -> str:
