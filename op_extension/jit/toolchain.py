@@ -8,6 +8,7 @@ import itertools
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from op_extension.compat.shipped import library_folder
 from op_extension.errors import CompileError
 
 STANDARDS = ("c++17", "c++20")
+_SECONDS = 600.0  # until a compiler is taken for one that does not end; a kernel takes some seconds
 # Kernels see of each other what they export, and nothing else.
 _LIBRARY_FLAGS = ("-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-fno-gnu-unique", "-w")
 
@@ -118,12 +120,40 @@ def pass_flags(core: str, standard: str) -> list[str]:
     ]
 
 
-def run(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs command with messages in English and without colours."""
-    environment = {**os.environ, "LC_ALL": "C", "GCC_COLORS": ""}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False
-    )
+def run(command: list[str], folder: Path | None = None, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs command on text, with messages in English and without colours.
+
+    Raises:
+        CompileError: it does not end.
+    """
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, "LC_ALL": "C", "GCC_COLORS": ""},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        process_group=0,
+    ) as process:
+        try:
+            output, errors = process.communicate(text, timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            _kill_all(process)
+            raise CompileError(
+                f"op_extension: expected {Path(command[0]).name} to end within {_SECONDS:.0f} s, got no end",
+                command=shlex.join(command),
+            ) from None
+        except BaseException:
+            _kill_all(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def _kill_all(process: subprocess.Popen[str]) -> None:
+    """Ends a process and those it has started, as a compiler's driver does: they would keep its output open."""
+    os.killpg(process.pid, signal.SIGKILL)
 
 
 def check_output(compiler: Compiler, *paths: Path) -> None:

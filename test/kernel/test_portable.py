@@ -3,6 +3,7 @@
 
 import contextlib
 import io
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -90,6 +91,20 @@ class PortableTest(unittest.TestCase):
         (finding,) = report.findings
         self.assertEqual((finding.path, finding.line), (str(path), 4))
         self.assertRegex(finding.text, r"^does not compile here \(vector\): .*AscendC")
+
+    def test_a_compiler_that_does_not_end_is_one_sentence(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            source, compiler = Path(folder, "kernel.cpp"), Path(folder, "compiler")
+            source.write_text(MIXED)
+            compiler.write_text("#!/bin/sh\nsleep 600\n")  # a child of its own, which keeps the pipes open
+            compiler.chmod(0o755)
+            with (
+                mock.patch.dict(os.environ, {"CXX": str(compiler)}),
+                mock.patch.object(toolchain, "_SECONDS", 1.0),
+                contextlib.redirect_stderr(io.StringIO()) as error,
+            ):
+                self.assertEqual(cli.main(["portable", str(source)]), 2)
+        self.assertEqual(error.getvalue(), "op_extension: expected compiler to end within 1 s, got no end\n")
 
     def test_a_missing_file_is_no_finding(self) -> None:
         with contextlib.redirect_stderr(io.StringIO()) as error:
