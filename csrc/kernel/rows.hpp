@@ -16,6 +16,9 @@ using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
 /// A tile buffer of 16-bit elements in float.
 constexpr unsigned kWideBytes = 2 * kTileBytes;
 
+/// Bytes of UB of the chip that has least.
+constexpr unsigned kUbBytes = 192 * 1024;
+
 /// The shape of the dimensions that are kept, or of those that are reduced, with 1 for the others.
 struct Part {
   int64_t shape[kMaxDims] = {};
@@ -256,6 +259,15 @@ class Rows {
     }
   }
 
+  /// The same without x(k), for what is computed from tiles that are kept in slots.
+  template <class Body>
+  AICORE void ForEachPlace(const Body& body) {
+    for (piece_ = 0; piece_ < walk_.pieces(); ++piece_) {
+      place_ = walk_.At(kept_, piece_);
+      body();
+    }
+  }
+
   /// stat = sum over the reduced dimensions of the tiles that term() gives for each piece.
   template <class Term>
   AICORE void Sum(Stat& stat, const Term& term) {
@@ -305,6 +317,10 @@ class Rows {
     return walk_.kept().Offset(stride, kept_);
   }
   AICORE int64_t pieces() const { return walk_.pieces(); }
+  /// True if the slots from slot on hold a tile for each piece of what is reduced.
+  AICORE bool HasSlotForEachPiece(int slot) const {
+    return pieces() <= static_cast<int64_t>((kUbBytes - Slot(slot)) / kWideBytes);
+  }
   AICORE strided::Place PlaceOf(int64_t piece) const { return walk_.At(kept_, piece); }
   AICORE int64_t Offset(const int64_t* stride) const { return walk_.kept().Offset(stride, place_); }
   AICORE const strided::Place& kept() const { return kept_; }
@@ -312,6 +328,8 @@ class Rows {
 
   /// A tile for this piece in a slot. Slots 0 and 1 serve sums and maxima.
   AICORE Full Work(int slot) const { return TileAt(slot, place_); }
+  /// The one for this piece among slots that hold a tile for each.
+  AICORE Full WorkOfPiece(int slot) const { return Work(slot + static_cast<int>(piece_)); }
   AICORE Full TileAt(int slot, const strided::Place& place) const {
     Full tile(place.rows, place.cols);
     TASSIGN(tile, Slot(slot));

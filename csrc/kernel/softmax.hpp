@@ -9,27 +9,32 @@ namespace softmax {
 
 using namespace pto;
 
-/// What is reduced lies in tiles row by row; of rows that are longer than a tile x is read three
-/// times.
+/// What is reduced lies in tiles row by row. Where UB holds all tiles of a row, their exponentials
+/// stay there; of longer rows they are computed twice.
 template <class T, int kBlocks, template <class, int, int> class AxisOf>
 AICORE void Forward(__gm__ T* z, __gm__ T* x, const RowTiling<2>& tiling) {
   using RowsT = rows::Rows<T, kBlocks, AxisOf, 1>;
   using Axis = typename RowsT::Axis;
+  constexpr int kExponentials = 4;
   RowsT rows(tiling, z, {x});
   rows.ForEachTile([&] {
     auto largest = rows.StatAt(2), sum = rows.StatAt(3);
+    const bool keeps = rows.HasSlotForEachPiece(kExponentials);
     const auto exponential = [&] {
-      auto work = rows.Work(4);
+      auto work = keeps ? rows.WorkOfPiece(kExponentials) : rows.Work(kExponentials);
       Axis::ExpSub(work, rows.x(0), largest);
       return work;
+    };
+    const auto store = [&](auto work) {
+      rows.Store(work, [&](auto& tile) { Axis::Mul(tile, work, sum); });
     };
     rows.Max(largest);
     rows.Sum(sum, exponential);
     TRECIP(sum, sum);
-    rows.ForEachPiece([&] {
-      auto work = rows.is_whole() ? rows.Work(4) : exponential();
-      rows.Store(work, [&](auto& tile) { Axis::Mul(tile, work, sum); });
-    });
+    if (keeps)
+      rows.ForEachPlace([&] { store(rows.WorkOfPiece(kExponentials)); });
+    else
+      rows.ForEachPiece([&] { store(exponential()); });
   });
 }
 
