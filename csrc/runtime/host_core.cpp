@@ -20,11 +20,18 @@ std::atomic<bool> host_cores_enabled = false;
 std::atomic<const Arch*> host_arch = nullptr;  // null: that of the environment
 std::atomic<uint64_t> progress = 0;            // of all cores of host code
 
+/// Times that this thread has set a cross-core flag and not waited for it: a thread that is all
+/// cores of a block, one after the other, hands on what it made to itself.
+uint32_t& FlagOfThread(int id) {
+  thread_local uint32_t counts[kFlagIdsOfCore] = {};
+  return counts[id];
+}
+
 /// Of cores that are threads: nothing is scheduled, and what needs other cores is a fault.
 class HostScheduler final : public CoreScheduler {
  public:
-  void SetCrossCoreFlag(Core&, FlagScope, int) override { RaiseAlone("a cross-core flag"); }
-  void WaitCrossCoreFlag(Core&, int) override { RaiseAlone("a cross-core flag"); }
+  void SetCrossCoreFlag(Core&, FlagScope, int id) override { ++FlagOfThread(id); }
+  void WaitCrossCoreFlag(Core&, int id) override;
   void SyncAll(Core& core, SyncGroup) override {
     if (core.block_num > 1) RaiseAlone("SYNCALL");
   }
@@ -80,6 +87,15 @@ void HostScheduler::Yield(Core& core, const char* where) {
              "no progress of any core of host code in " + TextOf(timeout) + " ms");
 }
 
+void HostScheduler::WaitCrossCoreFlag(Core&, int id) {
+  uint32_t& count = FlagOfThread(id);
+  if (count == 0) {
+    RaiseFault("a cross-core flag",
+               "flag " + TextOf(id) + " set before by this thread of host code", "none");
+  }
+  --count;
+}
+
 Core& CoreOfThread() {
   static HostScheduler scheduler;
   thread_local const std::unique_ptr<CoreSlot> slot = [] {
@@ -120,6 +136,7 @@ void SetHostArch(const Arch& arch) {
 void EndHostKernel() {
   if (!runtime::GetEnvironment().error.empty()) return;  // none has begun
   runtime::host_wait = {};
+  for (int id = 0; id < kFlagIdsOfCore; ++id) runtime::FlagOfThread(id) = 0;
   runtime::ClearState(runtime::CoreOfThread());  // tiles keep their storage: host code goes on
 }
 

@@ -120,4 +120,9 @@ inline bool IsWhole(const Core& core) {
          core.scratchpad[static_cast<int>(Space::kL1)] != nullptr;
 }
 
+/// Whether core takes forms of instructions that no chip has, each of whose elements still has one
+/// right value: only where host code calls kernels, as programs for simulators do. Sizes of spaces,
+/// addresses, valid regions and bounds are the chip's there too.
+inline bool TakesHostForms(const Core& core) { return IsWhole(core); }
+
 }  // namespace npu

@@ -159,7 +159,13 @@ struct float4_e2m1x2_t {
   uint8_t pair;
   uint8_t RawData() const { return pair; }
 #ifdef __CPU_SIM
-  explicit operator float() const { return Get(0); }  // as programs for simulators compare them
+  // As programs for simulators compare, fill and negate them.
+  explicit operator float() const { return Get(0); }
+  float4_e2m1x2_t& operator=(float value) {
+    pair = npu::EncodeSmall(npu::kE2m1Format, value);
+    return *this;
+  }
+  float4_e2m1x2_t operator-() const { return {static_cast<uint8_t>(pair ^ 0x8)}; }
 #endif
 
   float Get(int index) const {
@@ -172,7 +178,13 @@ struct float4_e1m2x2_t {
   uint8_t pair;
   uint8_t RawData() const { return pair; }
 #ifdef __CPU_SIM
-  explicit operator float() const { return Get(0); }  // as programs for simulators compare them
+  // As programs for simulators compare, fill and negate them.
+  explicit operator float() const { return Get(0); }
+  float4_e1m2x2_t& operator=(float value) {
+    pair = npu::EncodeSmall(npu::kE1m2Format, value);
+    return *this;
+  }
+  float4_e1m2x2_t operator-() const { return {static_cast<uint8_t>(pair ^ 0x8)}; }
 #endif
 
   float Get(int index) const {

@@ -11,6 +11,14 @@
 /// both values.
 namespace pto::detail {
 
+/// Whether this is compiled for programs that call kernels from host code: forms of instructions
+/// that no chip has compile there alone. At run time npu::TakesHostForms() says so.
+#ifdef __CPU_SIM
+inline constexpr bool kForHost = true;
+#else
+inline constexpr bool kForHost = false;
+#endif
+
 /// Sets of element types.
 enum TypeSet : uint32_t {
   kInt8 = 1 << 0,
@@ -128,7 +136,7 @@ inline void CheckType(const npu::Core& core, const char* op, TypeRule rule, uint
                       const char* name) {
   const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
   if (__builtin_expect((type & allowed) != 0 || !core.check_limits, 1)) return;
-  if (type == kDouble && core.allow_float64) return;
+  if ((type == kDouble && core.allow_float64) || npu::TakesHostForms(core)) return;
   RaiseType(core, op, allowed, name);
 }
 
@@ -150,6 +158,7 @@ inline void CheckOperandType(const npu::Core& core, const char* op, const char* 
                              TypeRule rule) {
   const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
   if (__builtin_expect((kTypeBit<T> & allowed) != 0 || !core.check_limits, 1)) return;
+  if (npu::TakesHostForms(core)) return;
   RaiseOperandType(core, op, operand, allowed, kTypeName<T>);
 }
 
@@ -160,7 +169,7 @@ NPU_ONE_BODY(NPU_RAISES void RaiseGeneration(const npu::Core& core, const char* 
 /// Faults on A2/A3, which lacks op.
 inline void CheckIsA5(const npu::Core& core, const char* op) {
   const bool lacks = core.arch->generation == npu::Generation::kA3 && core.check_limits;
-  if (__builtin_expect(lacks, 0)) RaiseGeneration(core, op);
+  if (__builtin_expect(lacks, 0) && !npu::TakesHostForms(core)) RaiseGeneration(core, op);
 }
 
 /// Whether an instruction that fills a tile of L1 is the cube core's: a vector core of A5 passes
@@ -223,6 +232,14 @@ NPU_ONE_BODY(NPU_RAISES void RaiseCompact(const char* op, const char* operand,
           npu::TextOf(static_cast<int64_t>(end)));
 }
 
+/// Whether a tile lies in another space than its own, or in memory of the host, where programs for
+/// simulators put some.
+inline bool LiesElsewhere(const npu::Core& core, const TileFacts& tile) {
+  const npu::Space space = SpaceOf(tile.kind->loc);
+  const auto offset = static_cast<size_t>(tile.data - core.scratchpad[static_cast<int>(space)]);
+  return npu::TakesHostForms(core) && offset >= npu::LargestCapacity(space);
+}
+
 /// Faults unless a compact tile, whose valid region may have grown since TASSIGN, ends within its
 /// space. Holds with checks off too.
 NPU_ONE_BODY(void CheckCompact(const npu::Core& core, const char* op, const char* operand,
@@ -230,7 +247,8 @@ NPU_ONE_BODY(void CheckCompact(const npu::Core& core, const char* op, const char
   const auto space = static_cast<int>(SpaceOf(tile.kind->loc));
   const auto offset = static_cast<size_t>(tile.data - core.scratchpad[space]);
   const size_t end = offset + tile.Bytes();
-  if (end > core.arch->capacity[space]) RaiseCompact(op, operand, tile, end);
+  if (end > core.arch->capacity[space] && !LiesElsewhere(core, tile))
+    RaiseCompact(op, operand, tile, end);
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseEnd(const char* op, const char* operand, const TileFacts& tile,

@@ -160,18 +160,23 @@ inline constexpr bool is_conv_tile_v<const T> = is_conv_tile_v<T>;
 
 namespace detail {
 
+/// Whether C0, the last dimension, is in none of a tile of layout NC1HWC0: it is always 32 bytes.
+template <class Conv>
+inline constexpr bool kLacksC0 = Conv::layout == Layout::NC1HWC0 && Conv::totalDimCount == 4;
+
 /// A ConvTile without its type. As a tile it has rows along its last dimension.
 class ConvFacts {
  public:
   template <class Conv>
   explicit ConvFacts(const Conv& conv)
-      : dims_(Conv::totalDimCount),
+      : dims_(Conv::totalDimCount + (kLacksC0<Conv> ? 1 : 0)),
         data_(reinterpret_cast<std::byte*>(
             const_cast<void*>(static_cast<const void*>(conv.data())))) {
+    constexpr int64_t kC0 = npu::kTileAlignment / sizeof(typename Conv::DType);
     constexpr int64_t kMost = 1 << 30;  // more than any chip has room for
     int64_t rows = 1, cols = 1;
     for (int d = 0; d < dims_; ++d) {
-      shape_[d] = conv.GetShape(d);
+      shape_[d] = d < Conv::totalDimCount ? conv.GetShape(d) : kC0;
       int64_t& extent = d < dims_ - 1 ? rows : cols;
       extent = std::min(extent * std::clamp<int64_t>(shape_[d], 0, kMost), kMost);
     }

@@ -45,8 +45,9 @@ inline float Clamp(float value, float low, float high) {
 
 /// One element, scaled and brought into the range of Out: to integers round(value * scale), ties to
 /// even, held to 9 bits, plus offset, held to 8 bits; to int16 value shifted right, held to 16
-/// bits; to floats value * scale, of 8 and 16 bits held to their largest finite values.
-template <class Out, class In>
+/// bits; to floats value * scale, of 8 and 16 bits held to their largest finite values. Without
+/// kNineBits, in moves that no chip has, value * scale + offset is rounded once.
+template <bool kNineBits, class Out, class In>
 inline Out Quantize(In value, const QuantWord& quant) {
   const float scaled = static_cast<float>(value) * quant.scale;
   if constexpr (std::is_same_v<Out, int16_t>) {
@@ -57,8 +58,9 @@ inline Out Quantize(In value, const QuantWord& quant) {
   } else if constexpr (std::is_integral_v<Out>) {
     static_assert(sizeof(Out) == 1,
                   "quantization: expected int8, uint8, int16 or a float type of the chip");
+    const auto offset = static_cast<float>(quant.offset);
     const float nine_bits = Clamp(__builtin_nearbyintf(Clamp(scaled, -256, 255)), -256, 255);
-    const float moved = nine_bits + static_cast<float>(quant.offset);
+    const float moved = kNineBits ? nine_bits + offset : __builtin_nearbyintf(scaled + offset);
     const float held = quant.into_int8 ? Clamp(moved, -128, 127) : Clamp(moved, 0, 255);
     return static_cast<Out>(static_cast<int>(held));
   } else {
@@ -90,10 +92,10 @@ inline void ConvertRun(Out* to, const In* from, size_t count) {
 }
 
 /// The same with quantization; word(i) is that of element i.
-template <ReluPreMode kRelu, class Out, class In, class Word>
+template <ReluPreMode kRelu, bool kNineBits, class Out, class In, class Word>
 inline void QuantizeRun(Out* to, const In* from, size_t count, const Word& word) {
   for (size_t i = 0; i < count; ++i) {
-    const Out value = Quantize<Out>(from[i], word(i));
+    const Out value = Quantize<kNineBits, Out>(from[i], word(i));
     const bool cut = kRelu == ReluPreMode::NormalRelu && !(static_cast<float>(value) > 0.0f);
     to[i] = cut ? Out{} : value;
   }
@@ -108,29 +110,57 @@ struct PlainStage {
   }
 };
 
-template <ReluPreMode kRelu>
+template <ReluPreMode kRelu, bool kNineBits = true>
 struct ScalarStage {
   QuantWord quant;
 
   explicit ScalarStage(uint64_t word) : quant(QuantWord::Decode(word, kScaleOfTile)) {}
   template <class Out, class In>
   void operator()(size_t, Out* to, const In* from, size_t count) const {
-    QuantizeRun<kRelu>(to, from, count, [this](size_t) { return quant; });
+    QuantizeRun<kRelu, kNineBits>(to, from, count, [this](size_t) { return quant; });
   }
 };
 
-template <ReluPreMode kRelu, class Word>
+template <ReluPreMode kRelu, class Word, bool kNineBits = true>
 struct VectorStage {
   static_assert(sizeof(Word) == 8, "expected a Scaling tile of 64-bit words");
   const Word* words;  // of the columns of the accumulator
 
   template <class Out, class In>
   void operator()(size_t column, Out* to, const In* from, size_t count) const {
-    QuantizeRun<kRelu>(to, from, count, [this, column](size_t i) {
+    QuantizeRun<kRelu, kNineBits>(to, from, count, [this, column](size_t i) {
       return QuantWord::Decode(static_cast<uint64_t>(words[column + i]), kScaleOfColumn);
     });
   }
 };
+
+/// That of a tile of words. Programs for simulators also give tiles without, for moves that keep
+/// the type of the elements.
+template <ReluPreMode kRelu, class Fp>
+auto StageOfWords(const Fp& fp) {
+  using Word = typename Fp::DType;
+  if constexpr (kForHost && sizeof(Word) != 8) {
+    return PlainStage<kRelu>{};
+  } else {
+    return VectorStage<kRelu, Word>{fp.data()};
+  }
+}
+
+/// The stage of a move that no chip has, of what is no accumulator.
+template <class Stage>
+const Stage& StageOnHost(const Stage& stage) {
+  return stage;
+}
+template <ReluPreMode kRelu>
+ScalarStage<kRelu, false> StageOnHost(const ScalarStage<kRelu>& stage) {
+  ScalarStage<kRelu, false> host(0);
+  host.quant = stage.quant;
+  return host;
+}
+template <ReluPreMode kRelu, class Word>
+VectorStage<kRelu, Word, false> StageOnHost(const VectorStage<kRelu, Word>& stage) {
+  return {stage.words};
+}
 
 /// region of dst = the elements of src, an Acc tile, at row, col and on, through stage.
 template <class Dst, class Src, class Stage>

@@ -16,6 +16,12 @@ constexpr bool IsTwinType() {
   return detail::kPacked<T> != 1;
 }
 
+/// Bytes of an object of T, which of elements of 4 bits holds two.
+template <class T>
+constexpr int GetTypeSize() {
+  return static_cast<int>(sizeof(T));
+}
+
 }  // namespace pto
 
 /// Tiles without their type: what checks, messages and copies look at is compiled once for all.

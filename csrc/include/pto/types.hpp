@@ -175,6 +175,8 @@ enum class Coalesce : uint8_t { Row, Elem };
 /// The byte of an element that THISTOGRAM counts; BYTE_0 is the lowest.
 enum class HistByte : uint8_t { BYTE_0, BYTE_1, BYTE_2, BYTE_3 };
 enum class QuantType : uint8_t { MXFP8, MXFP4_E2M1, INT8_SYM, INT8_ASYM };
+/// How TQUANT stores what it makes of rows: row by row, or with exponents in boxes besides.
+enum class VecStoreMode : uint8_t { ND, NZ };
 /// Scales of microscaling formats: by the exponent of the largest number, or the least that hold
 /// it.
 enum class QuantScaleAlg : uint8_t { OCP, NV };

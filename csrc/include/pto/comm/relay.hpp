@@ -27,6 +27,11 @@ struct Staging {
     using T = typename TileT::DType;
     const T element = PadElement<T>(TileT::PadVal);
     std::memcpy(&pad, &element, sizeof(T));
+    if constexpr (kForHost) {
+      // Programs for simulators leave it without an address: nothing passes through it there.
+      static thread_local T memory[TileT::Numel];
+      if (!npu::IsPlace(tile.data)) tile.data = reinterpret_cast<std::byte*>(memory);
+    }
   }
 
   /// The same with a valid region of rows x cols.

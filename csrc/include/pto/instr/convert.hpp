@@ -46,9 +46,15 @@ constexpr TypeRule ConvertsTo(uint32_t src) {
   }
 }
 
+/// Whether any chip converts S to D.
+template <class D, class S>
+inline constexpr bool kIsConverted =
+    ((ConvertsTo(kTypeBit<S>).a3 | ConvertsTo(kTypeBit<S>).a5) & kTypeBit<D>) != 0;
+
 /// Pairs that keep the low bits unless a kernel asks for saturation. Source: PTO ISA, TCVT.
 template <class D, class S>
 inline constexpr bool kWrapsByDefault =
+    !kIsConverted<D, S> ||
     (std::is_same_v<S, half> && (sizeof(D) == 1 || std::is_same_v<D, int16_t>) &&
      !std::is_same_v<D, int4b_t>) ||
     (std::is_same_v<D, int16_t> && (std::is_same_v<S, float> || std::is_same_v<S, int32_t>)) ||
@@ -140,6 +146,64 @@ inline void ConvertTiles(Conversion how, const Dst& dst, const Src& src) {
   }
 }
 
+/// Pairs that no chip converts, for programs for simulators.
+template <class T>
+inline constexpr bool kIsPlainNumber =
+    (std::is_integral_v<T> && sizeof(T) <= 4) || npu::simd::kIsFloatLane<T>;
+template <class D, class S>
+inline constexpr bool kCastsOnHost = kIsPlainNumber<D> && kIsPlainNumber<S>;
+
+inline double RoundedOnHost(npu::simd::Rounding rounding, double value) {
+  using npu::simd::Rounding;
+  switch (rounding) {
+    case Rounding::kNearestAway:
+      return __builtin_round(value);
+    case Rounding::kDown:
+      return __builtin_floor(value);
+    case Rounding::kUp:
+      return __builtin_ceil(value);
+    case Rounding::kToZero:
+      return __builtin_trunc(value);
+    case Rounding::kToOdd: {
+      const double low = __builtin_floor(value);
+      const bool is_odd = __builtin_fmod(low, 2.0) != 0.0;
+      return low == value || is_odd ? low : low + 1;
+    }
+    default:
+      return __builtin_rint(value);
+  }
+}
+
+/// Through double, which holds every number of these types: to floats to nearest even, to integers
+/// as told.
+template <class D, class S>
+D ElementOnHost(Conversion how, S in) {
+  if constexpr (npu::simd::kIsFloatLane<D>) {
+    return static_cast<D>(static_cast<float>(in));
+  } else {
+    double value;
+    if constexpr (std::is_integral_v<S>) {
+      value = static_cast<double>(in);
+    } else {
+      value = RoundedOnHost(how.rounding, static_cast<double>(static_cast<float>(in)));
+      if (value != value) value = 0;
+    }
+    const double low = how.saturates ? double{std::numeric_limits<D>::lowest()} : -0x1p62;
+    const double high = how.saturates ? double{std::numeric_limits<D>::max()} : 0x1p62;
+    return static_cast<D>(static_cast<int64_t>(std::clamp(value, low, high)));
+  }
+}
+
+template <class Dst, class Src>
+void ConvertOnHost(Conversion how, const Dst& dst, const Src& src) {
+  const auto to = LinesOf(dst);
+  const auto from = LinesOf(src);
+  for (size_t line = 0; line < from.count; ++line) {
+    for (size_t at = 0; at < from.length; ++at)
+      *to(line, at) = ElementOnHost<typename Dst::DType>(how, *from(line, at));
+  }
+}
+
 NPU_ONE_BODY(NPU_RAISES void RaiseConversion(const npu::Core& core, uint32_t allowed,
                                              const char* dst, const char* src, int mode)) {
   if (mode < 0 || mode > static_cast<int>(RoundMode::CAST_ODD))
@@ -164,7 +228,7 @@ template <class Dst, class Src>
   using D = typename Dst::DType;
   using S = typename Src::DType;
   constexpr TypeRule kRule = ConvertsTo(kTypeBit<S>);
-  constexpr bool kConverts = ((kRule.a3 | kRule.a5) & kTypeBit<D>) != 0;
+  constexpr bool kConverts = kIsConverted<D, S>;
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
     report(ElementsOf(src), ConversionAccess(dst, true), ConversionAccess(src, false));
@@ -173,7 +237,10 @@ template <class Dst, class Src>
     const npu::Core& core = *npu::current_core;
     const Computed region = CheckTiles(core, "TCVT", 0, true, dst, src);
     const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? kRule.a3 : kRule.a5;
-    if (!kConverts || (core.check_limits && (allowed & kTypeBit<D>) == 0) ||
+    constexpr bool kOnHost = !kConverts && kForHost && kCastsOnHost<D, S>;
+    const bool is_allowed =
+        (allowed & kTypeBit<D>) != 0 || !core.check_limits || npu::TakesHostForms(core);
+    if (!(kConverts || (kOnHost && npu::TakesHostForms(core))) || !is_allowed ||
         mode > RoundMode::CAST_ODD) {
       RaiseConversion(core, allowed, kTypeName<D>, kTypeName<S>, static_cast<int>(mode));
     }
@@ -184,8 +251,12 @@ template <class Dst, class Src>
     const auto rounding = mode == RoundMode::CAST_NONE
                               ? kUntold
                               : static_cast<npu::simd::Rounding>(static_cast<int>(mode) - 1);
-    if constexpr (kConverts)
-      ConvertTiles({rounding, saturation == SaturationMode::ON, region}, dst, src);
+    const Conversion how = {rounding, saturation == SaturationMode::ON, region};
+    if constexpr (kConverts) {
+      ConvertTiles(how, dst, src);
+    } else if constexpr (kOnHost) {
+      ConvertOnHost(how, dst, src);
+    }
   });
 }
 

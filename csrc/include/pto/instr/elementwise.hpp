@@ -7,6 +7,7 @@
 
 #include "npu/simd_ops.hpp"
 #include "pto/check.hpp"
+#include "pto/instr/elementwise_on_host.hpp"
 #include "pto/layout.hpp"
 
 namespace pto {
@@ -143,14 +144,17 @@ inline Computed CheckTiles(const npu::Core& core, const char* name, uint32_t all
   return ComputedOrFault(core, name, allowed, type_is_good, tiles, 1 + sizeof...(Src));
 }
 
-/// The same, and that the running SoC computes rule on elements of type T.
-template <class T, class... Tiles>
+/// The same, and that the running SoC computes rule on elements of type T. kTakesAll: or that
+/// they go through float.
+template <class T, bool kTakesAll = false, class... Tiles>
 inline Computed CheckElementwise(const npu::Core& core, const char* name, TypeRule rule,
                                  const Tiles&... tiles) {
   const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
   const bool type_is_good =
-      IsComputed<T>(rule) && ((kTypeBit<T> & allowed) != 0 || !core.check_limits ||
-                              (std::is_same_v<T, double> && core.allow_float64));
+      (IsComputed<T>(rule) && ((kTypeBit<T> & allowed) != 0 || !core.check_limits ||
+                               (std::is_same_v<T, double> && core.allow_float64))) ||
+      ((IsComputed<T>(rule) || kTakesAll) && !std::is_same_v<T, double> &&
+       npu::TakesHostForms(core));
   return CheckTiles(core, name, allowed, type_is_good, tiles...);
 }
 
@@ -165,8 +169,14 @@ template <const TypeRule& kRule, class F, class Dst, class... Src>
     report(ElementsOf(dst), Writes(dst), Reads(src)...);
   };
   npu::Issue(name, npu::Pipe::kV, call_site, operands, [&] {
-    const Computed region = CheckElementwise<T>(*npu::current_core, name, kRule, dst, src...);
-    if constexpr (IsComputed<T>(kRule)) MapTiles(f, region, dst, src...);
+    constexpr bool kThroughFloat = GoesThroughFloat<T>(kRule);
+    const Computed region =
+        CheckElementwise<T, kThroughFloat>(*npu::current_core, name, kRule, dst, src...);
+    if constexpr (IsComputed<T>(kRule)) {
+      MapTiles(f, region, dst, src...);
+    } else if constexpr (kThroughFloat) {
+      MapThroughFloat(f, dst, src...);
+    }
   });
 }
 

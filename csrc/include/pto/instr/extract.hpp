@@ -10,11 +10,21 @@ namespace pto {
 
 namespace detail {
 
+/// Whether the chip takes a part of Src to Dst.
+template <class Dst, class Src>
+inline constexpr bool kIsExtracted =
+    kLeavesAcc<Dst, Src> ||
+    (std::is_same_v<typename Dst::DType, typename Src::DType> &&
+     (Src::Loc == TileType::Mat ? kIsOperand<Dst>
+                                : Src::Loc == TileType::Vec && kOneLayout<Dst, Src>));
+
 template <class Dst, class Src>
 [[gnu::noinline]] void Extract(Dst& dst, Src& src, int row, int col) {
   const void* call_site = __builtin_return_address(0);
   if constexpr (is_conv_tile_v<Src>) {
     MoveFilter("TEXTRACT", call_site, dst, src, row, col);
+  } else if constexpr (kForHost && !kIsExtracted<Dst, Src>) {
+    ExtractOnHost("TEXTRACT", call_site, dst, src, row, col, PlainStage<ReluPreMode::NoRelu>{});
   } else if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
     static_assert(Dst::BFractal == Src::BFractal && Dst::SFractal == Src::SFractal,
                   "TEXTRACT: expected Vec tiles of one layout");
@@ -112,10 +122,8 @@ template <class Dst, class Src, ReluPreMode kRelu = ReluPreMode::NoRelu, class..
 template <class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TEXTRACT_FP(Dst& dst, Src& src, Fp& fp, uint16_t row,
                                                       uint16_t col, Events&... events) {
-  using Word = typename Fp::DType;
   (events.Wait(), ...);
-  detail::MoveThrough("TEXTRACT_FP", dst, src, row, col,
-                      detail::VectorStage<kRelu, Word>{fp.data()}, fp);
+  detail::MoveThrough("TEXTRACT_FP", dst, src, row, col, detail::StageOfWords<kRelu>(fp), fp);
   npu::KeepCallSite();
   return {};
 }

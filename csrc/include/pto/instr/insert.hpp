@@ -12,6 +12,17 @@ namespace pto {
 
 namespace detail {
 
+/// Whether the chip takes an accumulator to a part of Dst, or any tile.
+template <class Dst, class Src>
+inline constexpr bool kInsertsAcc =
+    kLeavesAcc<Dst, Src> &&
+    (Dst::Loc == TileType::Vec || (Dst::isBoxedLayout && !Dst::isRowMajor && Dst::isInnerRowMajor));
+template <class Dst, class Src>
+inline constexpr bool kIsInserted =
+    kInsertsAcc<Dst, Src> ||
+    (std::is_same_v<typename Dst::DType, typename Src::DType> && Src::Loc == TileType::Vec &&
+     (Dst::Loc == TileType::Vec || Dst::Loc == TileType::Mat) && kOneLayout<Dst, Src>);
+
 /// Vec to Vec: the valid region of src to row and col of dst.
 template <class Dst, class Src>
 inline void InsertVec(const void* call_site, Dst& dst, Src& src, int row, int col) {
@@ -119,7 +130,9 @@ template <class Dst, class Src, class Stage, class... Fp>
 [[gnu::noinline]] void InsertThrough(const char* op, Dst& dst, Src& src, int row, int col,
                                      const Stage& stage, Fp&... fp) {
   const void* call_site = __builtin_return_address(0);
-  if constexpr (Dst::Loc == TileType::Vec) {
+  if constexpr (kForHost && !kInsertsAcc<Dst, Src>) {
+    InsertOnHost(op, call_site, dst, src, row, col, stage);
+  } else if constexpr (Dst::Loc == TileType::Vec) {
     constexpr auto kMode = AccToVecMode::SingleModeVec0;
     InsertAccVec<kMode>(op, call_site, dst, src, row, col, stage, fp...);
   } else {
@@ -136,7 +149,9 @@ template <AccToVecMode kMode, class Dst, class Src, class Stage, class... Fp>
 template <class Dst, class Src>
 [[gnu::noinline]] void Insert(Dst& dst, Src& src, int row, int col) {
   const void* call_site = __builtin_return_address(0);
-  if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
+  if constexpr (kForHost && !kIsInserted<Dst, Src>) {
+    InsertOnHost("TINSERT", call_site, dst, src, row, col, PlainStage<ReluPreMode::NoRelu>{});
+  } else if constexpr (Dst::Loc == TileType::Vec && Src::Loc == TileType::Vec) {
     InsertVec(call_site, dst, src, row, col);
   } else if constexpr (Dst::Loc == TileType::Mat && Src::Loc == TileType::Vec) {
     CheckNextPairs<Dst>("TINSERT", row, col);
@@ -210,10 +225,8 @@ template <class Dst, class Src, ReluPreMode kRelu = ReluPreMode::NoRelu, class..
 template <class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TINSERT_FP(Dst& dst, Src& src, Fp& fp, uint16_t row,
                                                      uint16_t col, Events&... events) {
-  using Word = typename Fp::DType;
   (events.Wait(), ...);
-  detail::InsertThrough("TINSERT_FP", dst, src, row, col,
-                        detail::VectorStage<kRelu, Word>{fp.data()}, fp);
+  detail::InsertThrough("TINSERT_FP", dst, src, row, col, detail::StageOfWords<kRelu>(fp), fp);
   npu::KeepCallSite();
   return {};
 }

@@ -10,6 +10,7 @@
 #include "pto/pad.hpp"
 #include "pto/straight.hpp"
 #include "pto/transfer.hpp"
+#include "pto/view_on_host.hpp"
 
 namespace pto {
 
@@ -23,6 +24,10 @@ NPU_ONE_BODY(void CheckLoad(const TransferFacts& facts, const TileFacts& moved,
   CheckEnd(facts, moved);
   if (!core.check_limits) return;
   const bool into_l1 = facts.kind.loc == TileType::Mat;
+  if (npu::TakesHostForms(core) && !facts.BoxesInto()) {
+    CheckGlobalShape(facts);
+    return CheckGlobalMemory(core, facts.op, from);
+  }
   CheckLayouts(facts, into_l1);
   if (!facts.BoxesInto()) CheckGlobalShape(facts);
   if (facts.BoxesInto()) {
@@ -76,7 +81,7 @@ NPU_ONE_BODY(void LoadTile(const char* op, const void* call_site, const TileFact
 template <class TileT, class Global>
 [[gnu::noinline]] void Load(const char* op, TileT& tile, Global& global) {
   using T = typename TileT::DType;
-  static_assert(TileT::Loc == TileType::Vec || TileT::Loc == TileType::Mat,
+  static_assert(kForHost || TileT::Loc == TileType::Vec || TileT::Loc == TileType::Mat,
                 "TLOAD: expected a Vec or Mat tile");
   static_assert(sizeof(T) == sizeof(typename Global::DType),
                 "TLOAD: expected tile and global tensor of one element size");
@@ -90,7 +95,12 @@ template <class TileT, class Global>
       return;
     }
   }
-  LoadTile(op, __builtin_return_address(0), TileFacts(tile), GlobalFacts(global), &pad);
+  const void* call_site = __builtin_return_address(0);
+  if constexpr (kForHost) {
+    LoadTile(op, call_site, TileFacts(tile), ViewOnHost(tile, global, false), &pad);
+  } else {
+    LoadTile(op, call_site, TileFacts(tile), GlobalFacts(global), &pad);
+  }
 }
 
 }  // namespace detail

@@ -36,6 +36,27 @@ struct ConvTransfer {
       shape[d] = from < kGlobalDims ? global.GetShape(from) : conv.Shape(d);
       stride[d] = from < kGlobalDims ? global.GetStride(from) : 1;
     }
+    if (skipped > 0 && outer > 1) TakeWhole(global);
+  }
+
+  /// A filter of [C1, H, W, N, C0] without gaps fills a tile of as many elements of fewer
+  /// dimensions: the chip counts bursts alone. Source: PTO ISA, TLOAD.
+  template <class Global>
+  void TakeWhole(const Global& global) {
+    int64_t count = 1;
+    for (int d = kGlobalDims - 1; d >= 0; --d) {
+      if (global.GetStride(d) != count) return;
+      count *= global.GetShape(d);
+    }
+    const int last = tile.Dims() - 1;
+    if (count != tile.Elements() || global.GetShape(kGlobalDims - 1) != tile.Shape(last)) return;
+    outer = 1;
+    int64_t step = 1;
+    for (int d = last; d >= 0; --d) {
+      shape[d] = tile.Shape(d);
+      stride[d] = step;
+      step *= shape[d];
+    }
   }
 
   /// Bytes from the first to behind the last element, as one row.
@@ -52,10 +73,10 @@ struct ConvTransfer {
   }
 };
 
-NPU_ONE_BODY(void CheckConvLoad(const ConvTransfer& load)) {
+NPU_ONE_BODY(void CheckConvTransfer(const char* op, const ConvTransfer& load)) {
   npu::Core& core = *npu::current_core;
   const ConvFacts& tile = load.tile;
-  CheckTile(core, "TLOAD", "the tile", tile.Tile());
+  CheckTile(core, op, "the tile", tile.Tile());
   if (!core.check_limits) return;
   npu::Text got;
   bool same = load.outer == 1;
@@ -64,19 +85,19 @@ NPU_ONE_BODY(void CheckConvLoad(const ConvTransfer& load)) {
     got += (d > 0 ? "x" : "") + npu::TextOf(load.shape[d]);
   }
   if (!same) {
-    npu::RaiseFault("TLOAD",
+    npu::RaiseFault(op,
                     "a global tensor of " + tile.Extents() + " elements (the shape of the tile)",
                     load.outer == 1 ? got : npu::TextOf(load.outer) + "x" + got);
   }
   const int last = tile.Dims() - 1;
-  CheckRange("TLOAD", "bytes in the last dimension", C0_SIZE_BYTE, C0_SIZE_BYTE,
+  CheckRange(op, "bytes in the last dimension", C0_SIZE_BYTE, C0_SIZE_BYTE,
              tile.Shape(last) * static_cast<int64_t>(tile.ElementBytes()));
-  CheckRange("TLOAD", "stride of the last dimension", 1, 1, load.stride[last]);
-  CheckGlobalMemory(core, "TLOAD", GlobalFacts(load.Span()));
+  CheckRange(op, "stride of the last dimension", 1, 1, load.stride[last]);
+  CheckGlobalMemory(core, op, GlobalFacts(load.Span()));
 }
 
-/// tile = global, run by run of the last dimension.
-NPU_ONE_BODY(void CopyConv(const ConvTransfer& load)) {
+/// tile = global, or back, run by run of the last dimension.
+NPU_ONE_BODY(void CopyConv(const ConvTransfer& load, bool stores)) {
   const ConvFacts& tile = load.tile;
   const int last = tile.Dims() - 1;
   const auto bytes = static_cast<int64_t>(tile.ElementBytes());
@@ -89,22 +110,25 @@ NPU_ONE_BODY(void CopyConv(const ConvTransfer& load)) {
       offset += rest % tile.Shape(d) * load.stride[d];
       rest /= tile.Shape(d);
     }
-    std::memcpy(to, load.data + offset * bytes, run);
+    char* global = load.data + offset * bytes;
+    std::memcpy(stores ? static_cast<void*>(global) : to, stores ? static_cast<void*>(to) : global,
+                run);
   }
 }
 
-NPU_ONE_BODY(void LoadConvTile(const void* call_site, const ConvTransfer& load)) {
+NPU_ONE_BODY(void MoveConvTile(const char* op, const void* call_site, const ConvTransfer& load,
+                               bool stores)) {
   const auto operands = [&](auto report) {
     const auto elements = static_cast<uint64_t>(load.tile.Elements());
     const auto span = load.Span();
     const auto bytes = static_cast<size_t>(span.GetShape(4));
     report(npu::Work{elements, elements * load.tile.ElementBytes(), 0},
-           AccessOf(load.tile.Tile(), true),
-           npu::Access{npu::Space::kGm, false, span.data(), bytes != 0, bytes, bytes});
+           AccessOf(load.tile.Tile(), !stores),
+           npu::Access{npu::Space::kGm, stores, span.data(), bytes != 0, bytes, bytes});
   };
-  npu::Issue("TLOAD", npu::Pipe::kMte2, call_site, operands, [&] {
-    CheckConvLoad(load);
-    CopyConv(load);
+  npu::Issue(op, stores ? npu::Pipe::kMte3 : npu::Pipe::kMte2, call_site, operands, [&] {
+    CheckConvTransfer(op, load);
+    CopyConv(load, stores);
   });
 }
 
@@ -118,12 +142,26 @@ template <class Conv, class Global>
                      Conv::layout == Layout::FRACTAL_Z || Conv::layout == Layout::FRACTAL_Z_3D),
                 "TLOAD: expected a ConvTile and a global tensor of one of the layouts NC1HWC0, "
                 "NDC1HWC0, FRACTAL_Z and FRACTAL_Z_3D");
-  static_assert(Conv::totalDimCount == (Conv::layout == Layout::NDC1HWC0 ? 6 : 5) ||
+  static_assert((kForHost && kLacksC0<Conv>) ||
+                    Conv::totalDimCount == (Conv::layout == Layout::NDC1HWC0 ? 6 : 5) ||
                     (Conv::totalDimCount == 4 &&
                      (Conv::layout == Layout::FRACTAL_Z || Conv::layout == Layout::FRACTAL_Z_3D)),
                 "TLOAD: expected a ConvTile of 5 dimensions, 6 of NDC1HWC0, or 4 of a filter");
   const ConvFacts facts(tile);
-  LoadConvTile(__builtin_return_address(0), ConvTransfer(facts, global));
+  MoveConvTile("TLOAD", __builtin_return_address(0), ConvTransfer(facts, global), false);
+}
+
+/// The way back, which no chip has.
+template <class Conv, class Global>
+[[gnu::noinline]] void StoreConvOnHost(Global& global, Conv& tile) {
+  static_assert(kForHost || sizeof(Conv) == 0,
+                "TSTORE: expected a Vec, Mat or Acc tile, no ConvTile");
+  static_assert(Conv::Loc == TileType::Mat && Conv::layout == Global::layout &&
+                    sizeof(typename Conv::DType) == sizeof(typename Global::DType),
+                "TSTORE: expected a ConvTile of kind Mat, of the layout and the element size of "
+                "the global tensor");
+  const ConvFacts facts(tile);
+  MoveConvTile("TSTORE", __builtin_return_address(0), ConvTransfer(facts, global), true);
 }
 
 }  // namespace pto::detail

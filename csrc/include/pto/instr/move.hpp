@@ -245,6 +245,15 @@ inline void MoveAcc(const char* op, const void* call_site, Dst& dst, Src& src, i
   });
 }
 
+template <class A, class B>
+inline constexpr bool kOneLayout = A::BFractal == B::BFractal && A::SFractal == B::SFractal;
+
+/// Whether an accumulator goes where the chip takes it.
+template <class Dst, class Src>
+inline constexpr bool kLeavesAcc =
+    Src::Loc == TileType::Acc && (Dst::Loc == TileType::Mat || Dst::Loc == TileType::Vec) &&
+    Src::isBoxedLayout && !Src::isRowMajor && Src::isInnerRowMajor;
+
 /// Whether a core has a path from the space of Src to that of Dst.
 template <class Dst, class Src>
 constexpr bool HasPath() {
@@ -252,9 +261,11 @@ constexpr bool HasPath() {
     return true;
   } else {
     constexpr TileType kDst = Dst::Loc, kSrc = Src::Loc;
-    if (kDst == TileType::Vec) return kSrc == TileType::Vec;
-    if (kDst == TileType::Mat) return kSrc == TileType::Acc;
-    return kSrc == TileType::Mat;
+    if (kDst == TileType::Vec)
+      return kSrc == TileType::Vec && sizeof(typename Dst::DType) == sizeof(typename Src::DType);
+    if (kDst == TileType::Mat) return kLeavesAcc<Dst, Src>;
+    return kSrc == TileType::Mat && kDst != TileType::Acc &&
+           (std::is_same_v<typename Dst::DType, typename Src::DType> || kDst == TileType::Bias);
   }
 }
 
@@ -286,7 +297,9 @@ template <class Stage, class Dst, class Src, class... Fp>
 [[gnu::noinline]] void MoveThrough(const char* op, Dst& dst, Src& src, int row, int col,
                                    const Stage& stage, Fp&... fp) {
   const void* call_site = __builtin_return_address(0);
-  if constexpr (Dst::Loc == TileType::Vec) {
+  if constexpr (kForHost && !kLeavesAcc<Dst, Src>) {
+    ExtractOnHost(op, call_site, dst, src, row, col, stage);
+  } else if constexpr (Dst::Loc == TileType::Vec) {
     constexpr auto kMode = AccToVecMode::SingleModeVec0;
     MoveAccToVec<kMode>(op, call_site, dst, src, row, col, stage, fp...);
   } else {
@@ -359,9 +372,8 @@ template <STPhase kPhase, class Dst, class Src, ReluPreMode kRelu = ReluPreMode:
 /// Acc to Mat with a quantization word for each column of src.
 template <class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TMOV_FP(Dst& dst, Src& src, Fp& fp, Events&... events) {
-  using Word = typename Fp::DType;
   (events.Wait(), ...);
-  detail::MoveThrough("TMOV_FP", dst, src, 0, 0, detail::VectorStage<kRelu, Word>{fp.data()}, fp);
+  detail::MoveThrough("TMOV_FP", dst, src, 0, 0, detail::StageOfWords<kRelu>(fp), fp);
   npu::KeepCallSite();
   return {};
 }

@@ -2,18 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "pto/check.hpp"
+#include "pto/fixpipe.hpp"
 #include "pto/layout.hpp"
 
+/// Moves that no chip has, in kernels that host code calls: between any two tiles, element by
+/// element.
 namespace pto::detail {
-
-/// Whether this is compiled for programs that call kernels from host code.
-#ifdef __CPU_SIM
-inline constexpr bool kForHost = true;
-#else
-inline constexpr bool kForHost = false;
-#endif
 
 NPU_ONE_BODY(NPU_RAISES void RaiseNoPath(const char* op, const TileFacts& dst,
                                          const TileFacts& src)) {
@@ -21,29 +18,91 @@ NPU_ONE_BODY(NPU_RAISES void RaiseNoPath(const char* op, const TileFacts& dst,
                   "from the " + src.Describe() + " to the " + dst.Describe());
 }
 
-/// Between spaces that no path of the chip joins, in kernels that host code calls: element by
-/// element over the valid region that both have, each converted as C does.
-template <class Dst, class Src>
-void MoveOnHost(const char* op, const void* call_site, Dst& dst, Src& src) {
-  const auto common = [](int to, int to_extent, int from, int from_extent) {
-    return static_cast<size_t>(std::max(std::min({to, to_extent, from, from_extent}), 0));
-  };
-  const size_t rows = common(dst.GetValidRow(), Dst::Rows, src.GetValidRow(), Src::Rows);
-  const size_t cols = common(dst.GetValidCol(), Dst::Cols, src.GetValidCol(), Src::Cols);
+/// Elements as C converts them, then a relu.
+template <ReluPreMode kRelu>
+struct CastStage {
+  template <class Out, class In>
+  void operator()(size_t, Out* to, const In* from, size_t count) const {
+    for (size_t i = 0; i < count; ++i) {
+      to[i] = static_cast<Out>(from[i]);
+      if constexpr (kRelu == ReluPreMode::NormalRelu) {
+        if (!(static_cast<float>(to[i]) > 0.0f)) to[i] = Out{};
+      }
+    }
+  }
+};
+
+/// Plain moves that no chip has convert any type.
+template <ReluPreMode kRelu>
+CastStage<kRelu> StageOnHost(const PlainStage<kRelu>&) {
+  return {};
+}
+
+/// Where a move starts in a tile.
+struct HostPlace {
+  int row, col;
+};
+
+template <class TileT>
+inline bool HoldsOnHost(const TileT&, HostPlace at, int rows, int cols) {
+  return at.row + rows <= TileT::Rows && at.col + cols <= TileT::Cols;
+}
+
+/// rows x cols elements of src, from one place on, to another of dst, through stage.
+template <class Dst, class Src, class Stage>
+void MoveRegionOnHost(const char* op, const void* call_site, Dst& dst, HostPlace to, Src& src,
+                      HostPlace from, int rows, int cols, const Stage& stage) {
+  rows = std::max(rows, 0);
+  cols = std::max(cols, 0);
   const auto operands = [&](auto report) {
-    report(npu::Work{rows * cols, 0, 0}, Writes(dst), Reads(src));
+    report(npu::Work{static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols), 0, 0}, Writes(dst),
+           Reads(src));
   };
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
-    if (!npu::IsWhole(core)) RaiseNoPath(op, TileFacts(dst), TileFacts(src));
+    if (!npu::TakesHostForms(core)) RaiseNoPath(op, TileFacts(dst), TileFacts(src));
     CheckTile(core, op, "dst", dst);
     CheckTile(core, op, "src", src);
-    for (size_t row = 0; row < rows; ++row) {
-      for (size_t col = 0; col < cols; ++col) {
-        WriteElement(dst, row, col, static_cast<typename Dst::DType>(ReadElement(src, row, col)));
+    if (!HoldsOnHost(dst, to, rows, cols))
+      RaiseSubregion(op, TileFacts(src), rows, cols, TileFacts(dst), to.row, to.col);
+    if (!HoldsOnHost(src, from, rows, cols))
+      RaiseSubregion(op, TileFacts(dst), rows, cols, TileFacts(src), from.row, from.col);
+    for (int row = 0; row < rows; ++row) {
+      for (int col = 0; col < cols; ++col) {
+        const auto in = ReadElement(src, static_cast<size_t>(from.row + row),
+                                    static_cast<size_t>(from.col + col));
+        typename Dst::DType out;
+        stage(static_cast<size_t>(from.col + col), &out, &in, 1);
+        WriteElement(dst, static_cast<size_t>(to.row + row), static_cast<size_t>(to.col + col),
+                     out);
       }
     }
   });
+}
+
+/// Over the valid region that both tiles have, each element converted as C does.
+template <class Dst, class Src>
+void MoveOnHost(const char* op, const void* call_site, Dst& dst, Src& src) {
+  const int rows = std::min({dst.GetValidRow(), src.GetValidRow(), Dst::Rows, Src::Rows});
+  const int cols = std::min({dst.GetValidCol(), src.GetValidCol(), Dst::Cols, Src::Cols});
+  MoveRegionOnHost(op, call_site, dst, {0, 0}, src, {0, 0}, rows, cols,
+                   CastStage<ReluPreMode::NoRelu>{});
+}
+
+/// The valid region of dst = src from row and col on.
+template <class Dst, class Src, class Stage>
+void ExtractOnHost(const char* op, const void* call_site, Dst& dst, Src& src, int row, int col,
+                   const Stage& stage) {
+  MoveRegionOnHost(op, call_site, dst, {0, 0}, src, {row, col}, dst.GetValidRow(),
+                   dst.GetValidCol(), StageOnHost(stage));
+}
+
+/// dst from row and col on = the valid region of src.
+template <class Dst, class Src, class Stage>
+void InsertOnHost(const char* op, const void* call_site, Dst& dst, Src& src, int row, int col,
+                  const Stage& stage) {
+  MoveRegionOnHost(op, call_site, dst, {row, col}, src, {0, 0}, src.GetValidRow(),
+                   src.GetValidCol(), StageOnHost(stage));
 }
 
 }  // namespace pto::detail

@@ -122,9 +122,9 @@ inline void PutCode(uint8_t* dst, size_t pitch, size_t row, size_t col, uint8_t 
 }
 
 /// One group: along a row, or down a column.
-template <bool kFp4, bool kBound, bool kDown, class T>
+template <bool kFp4, bool kBound, bool kDown, class T, class Max, class Scaling>
 inline void QuantizeGroup(const T* src, size_t src_pitch, uint8_t* dst, size_t dst_pitch,
-                          uint8_t* exp, T* max, T* scaling, const MxGroup& group) {
+                          uint8_t* exp, Max* max, Scaling* scaling, const MxGroup& group) {
   using Rule = MxRule<kFp4, kBound>;
   const size_t step = kDown ? src_pitch : 1;
   const T* in = src + group.row * src_pitch + group.col;
@@ -164,6 +164,34 @@ struct MxShape {
   }
 };
 
+/// Elements of a tile of numbers: of the type of src, or float for programs for simulators.
+template <class T, class TileT>
+inline auto* NumbersOf(const TileT& tile) {
+  using Number = typename TileT::DType;
+  using Stored = std::conditional_t<sizeof(Number) == sizeof(T), T, Number>;
+  return reinterpret_cast<Stored*>(tile.data());
+}
+
+/// boxed = the exponents of whole boxes of 16 rows and 2 groups, box after box along the rows.
+template <class Exp>
+inline void BoxExponents(const Exp& boxed, const Exp& exp, const MxShape& shape) {
+  constexpr size_t kRows = 16, kGroups = 2;
+  const auto* from = reinterpret_cast<const uint8_t*>(exp.data());
+  auto* to = reinterpret_cast<uint8_t*>(boxed.data());
+  if (shape.rows % kRows != 0 || shape.groups % kGroups != 0) {
+    npu::RaiseFault(
+        "TQUANT", "groups in whole boxes of 16x2 for VecStoreMode::NZ",
+        TileFacts::Extent(static_cast<int64_t>(shape.rows), static_cast<int64_t>(shape.groups)));
+  }
+  for (size_t row = 0; row < shape.rows; ++row) {
+    for (size_t at = 0; at < shape.groups; ++at) {
+      const size_t box = row / kRows * (shape.groups / kGroups) + at / kGroups;
+      to[(box * kRows + row % kRows) * kGroups + at % kGroups] =
+          from[shape.Of(false, row, at).exponent];
+    }
+  }
+}
+
 NPU_ONE_BODY(NPU_RAISES void RaiseRoom(const char* operand, size_t expected, size_t got)) {
   npu::RaiseFault("TQUANT",
                   npu::Text(operand) + " of at least " +
@@ -189,12 +217,16 @@ inline npu::Access WriteOfWhole(const TileT* tile) {
 template <bool kFp4, bool kBound, bool kDown, class Dst, class Src, class Exp, class Max,
           class Scaling>
 [[gnu::noinline]] void QuantizeGroups(Dst& dst, Src& src, Exp* exp, Max* max, Scaling* scaling,
-                                      bool interleaves) {
+                                      bool interleaves, Exp* boxed = nullptr) {
   using T = typename Src::DType;
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(src), AccessOfWhole(TileFacts(dst), true), WriteOfWhole(exp),
-           WriteOfWhole(max), WriteOfWhole(scaling), Reads(src));
+    const auto report_all = [&](auto... more) {
+      report(ElementsOf(src), AccessOfWhole(TileFacts(dst), true), WriteOfWhole(exp),
+             WriteOfWhole(max), WriteOfWhole(scaling), more..., Reads(src));
+    };
+    if (boxed == nullptr) return report_all();
+    report_all(WriteOfWhole(boxed));
   };
   npu::Issue("TQUANT", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -227,10 +259,13 @@ template <bool kFp4, bool kBound, bool kDown, class Dst, class Src, class Exp, c
       for (size_t at = 0; at < groups; ++at) {
         QuantizeGroup<kFp4, kBound, kDown>(
             static_cast<const T*>(src.data()), kPitch, reinterpret_cast<uint8_t*>(dst.data()),
-            dst_pitch, reinterpret_cast<uint8_t*>(exp->data()), reinterpret_cast<T*>(max->data()),
-            reinterpret_cast<T*>(scaling->data()), shape.Of(kDown, line, at));
+            dst_pitch, reinterpret_cast<uint8_t*>(exp->data()), NumbersOf<T>(*max),
+            NumbersOf<T>(*scaling), shape.Of(kDown, line, at));
       }
     }
+    if (boxed == nullptr) return;
+    CheckRoom(core, "exp_zz", boxed, lines * groups);
+    BoxExponents(*boxed, *exp, shape);
   });
 }
 
@@ -242,9 +277,13 @@ constexpr void CheckMxTypes() {
                 "TQUANT: expected a src of half or bfloat16, for 8 bits also of float");
   static_assert(sizeof(typename Dst::DType) == 1 && sizeof(typename Exp::DType) == 1,
                 "TQUANT: expected dst and exp of 8-bit elements");
-  static_assert(
-      sizeof(typename Max::DType) == sizeof(T) && sizeof(typename Scaling::DType) == sizeof(T),
-      "TQUANT: expected max and scaling of the element size of src");
+  constexpr auto kHolds = [](auto* number) {
+    using Number = std::remove_pointer_t<decltype(number)>;
+    return sizeof(Number) == sizeof(T) || (kForHost && std::is_same_v<Number, float>);
+  };
+  static_assert(kHolds(static_cast<typename Max::DType*>(nullptr)) &&
+                    kHolds(static_cast<typename Scaling::DType*>(nullptr)),
+                "TQUANT: expected max and scaling of the element size of src");
   static_assert(kIsPlainVec<Dst> && kIsPlainVec<Src> && kIsPlainVec<Exp> && kIsPlainVec<Max> &&
                     kIsPlainVec<Scaling> && Src::Cols % kMxGroup == 0,
                 "TQUANT: expected RowMajor Vec tiles, src with columns of a multiple of 32");
@@ -279,6 +318,23 @@ template <auto kType, class Dst, class Src, class Exp, class Max, class Scaling,
   npu::KeepCallSite();
   return {};
 }
+
+#ifdef __CPU_SIM
+/// The same with the exponents in boxes of 16 rows and 2 groups besides, in exp_zz; in programs for
+/// simulators alone.
+template <auto kType, auto kMode, class Dst, class Src, class Exp, class Max, class Scaling,
+          class... Events>
+[[gnu::always_inline]] inline RecordEvent TQUANT(Dst& dst, Src& src, Exp* exp, Max* max,
+                                                 Scaling* scaling, Exp* exp_zz, Events&... events) {
+  static_assert(kType == QuantType::MXFP8 && kMode == VecStoreMode::NZ,
+                "TQUANT: expected MXFP8 and NZ with exponents in boxes");
+  detail::CheckMxTypes<false, Dst, Src, Exp, Max, Scaling>();
+  (events.Wait(), ...);
+  detail::QuantizeGroups<false, false, false>(dst, src, exp, max, scaling, false, exp_zz);
+  npu::KeepCallSite();
+  return {};
+}
+#endif
 
 /// The same with the format and the scale in one. kAxis 1: groups along rows; 0: down columns.
 /// There exp, max and scaling have a row for each 32 rows of src; with kInterleave exp has one for

@@ -21,7 +21,8 @@ inline constexpr TypeRule kFillable = {kInts8To32 | kHalf | kBfloat16 | kFloat,
 /// it is computed.
 template <const TypeRule& kRule, class Op, class Dst, class Src, class Scalar>
 [[gnu::always_inline]] inline void WithScalar(const char* name, Dst& dst, Src& src, Scalar scalar) {
-  using C = npu::simd::Compute<typename Src::DType>;
+  using T = typename Src::DType;
+  using C = std::conditional_t<GoesThroughFloat<T>(kRule), float, npu::simd::Compute<T>>;
   Elementwise<kRule>(name, npu::simd::WithSecond<Op, C>{static_cast<C>(scalar)}, dst, src);
 }
 

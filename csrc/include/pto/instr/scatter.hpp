@@ -30,8 +30,9 @@ template <class Dst, class Src, class Idx>
   constexpr const char* kOp = "TSCATTER";
   static_assert(std::is_same_v<T, typename Src::DType>,
                 "TSCATTER: expected dst and src of one element type");
-  static_assert(std::is_integral_v<Index> && sizeof(Index) == (sizeof(T) <= 2 ? 2 : 4),
-                "TSCATTER: expected indexes of 16 bits for elements of 8 and 16, of 32 for wider");
+  static_assert(
+      std::is_integral_v<Index> && (kForHost || sizeof(Index) == (sizeof(T) <= 2 ? 2 : 4)),
+      "TSCATTER: expected indexes of 16 bits for elements of 8 and 16, of 32 for wider");
   static_assert(kIsPlainVec<Dst> && kIsPlainVec<Src> && kIsPlainVec<Idx>,
                 "TSCATTER: expected RowMajor Vec tiles");
   const void* call_site = __builtin_return_address(0);

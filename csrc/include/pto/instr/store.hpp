@@ -6,9 +6,11 @@
 
 #include "pto/atomic.hpp"
 #include "pto/fixpipe.hpp"
+#include "pto/instr/load_conv.hpp"
 #include "pto/straight.hpp"
 #include "pto/traits.hpp"
 #include "pto/transfer.hpp"
+#include "pto/view_on_host.hpp"
 
 namespace pto {
 
@@ -86,9 +88,15 @@ NPU_ONE_BODY(void CheckStore(const TransferFacts& facts, const StoreMode& mode,
   if (mode.added_type != 0) {
     CheckType(core, facts.op, {kAddable, kAddable}, mode.added_type, mode.out_type);
   }
-  if (mode.words != nullptr) CheckWords(core, facts.op, *mode.words, facts.tile.valid_cols);
+  if (mode.words != nullptr) {
+    const bool by_rows = facts.kind.lines.lines_are_rows;
+    CheckWords(core, facts.op, *mode.words,
+               by_rows ? facts.tile.valid_cols : facts.tile.valid_rows);
+  }
   if (!core.check_limits) return;
-  if (facts.kind.loc == TileType::Acc) {
+  if (npu::TakesHostForms(core)) {
+    CheckStoredShape(facts);
+  } else if (facts.kind.loc == TileType::Acc) {
     CheckGlobalShape(facts);
     CheckAccStore(facts, mode.out_is_float);
   } else {
@@ -156,22 +164,42 @@ void AddElements(const void*, size_t, void* to, int64_t step, const void* from, 
   AddRun(static_cast<T*>(to), step, static_cast<const T*>(from), count);
 }
 
-/// PutElements of an accumulator, which come in runs of at most 16.
+/// PutElements of an accumulator.
 template <bool kAdds, class Out, class In, class Stage>
 void PutStaged(const void* stage, size_t at, void* to, int64_t step, const void* from,
                size_t count) {
-  constexpr size_t kRun = 16;
+  constexpr size_t kRun = 16;  // of its boxes
   const auto& convert = *static_cast<const Stage*>(stage);
   const auto* in = static_cast<const In*>(from);
   auto* target = static_cast<Out*>(to);
   if (!kAdds && step == 1) return convert(at, target, in, count);
-  Out out[kRun];
-  convert(at, out, in, count);
-  if constexpr (kAdds) {
-    AddRun(target, step, static_cast<const Out*>(out), count);
+  for (size_t done = 0; done < count; done += kRun) {
+    const size_t length = std::min(count - done, kRun);
+    Out* place = target + static_cast<int64_t>(done) * step;
+    Out out[kRun];
+    convert(at + done, out, in + done, length);
+    if constexpr (kAdds) {
+      AddRun(place, step, static_cast<const Out*>(out), length);
+    } else {
+      CopySpaced<sizeof(Out)>(reinterpret_cast<char*>(place), step,
+                              reinterpret_cast<const char*>(out), 1, length);
+    }
+  }
+}
+
+/// Whether elements change on their way, as those of an accumulator do.
+template <class TileT, class Stage>
+inline constexpr bool kIsStaged =
+    TileT::Loc == TileType::Acc ||
+    (kForHost && !std::is_same_v<Stage, PlainStage<ReluPreMode::NoRelu>>);
+
+/// How elements of TileT are staged.
+template <class TileT, class Stage>
+decltype(auto) StageOf(const Stage& stage) {
+  if constexpr (kForHost && TileT::Loc != TileType::Acc) {
+    return StageOnHost(stage);
   } else {
-    CopySpaced<sizeof(Out)>(reinterpret_cast<char*>(target), step,
-                            reinterpret_cast<const char*>(out), 1, count);
+    return (stage);
   }
 }
 
@@ -181,12 +209,12 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
   using T = typename TileT::DType;
   using Out = typename Global::RawDType;
   constexpr bool kAdds = kAtomic == AtomicType::AtomicAdd;
-  static_assert(
-      TileT::Loc == TileType::Vec || TileT::Loc == TileType::Mat || TileT::Loc == TileType::Acc,
-      "TSTORE: expected a Vec, Mat or Acc tile");
+  static_assert(kForHost || TileT::Loc == TileType::Vec || TileT::Loc == TileType::Mat ||
+                    TileT::Loc == TileType::Acc,
+                "TSTORE: expected a Vec, Mat or Acc tile");
   static_assert(!std::is_const_v<typename Global::DType>,
                 "TSTORE: expected a global tensor of elements that may be written");
-  if constexpr (!kAdds && kMayBeStraight<TileT, Global>) {
+  if constexpr (!kAdds && kMayBeStraight<TileT, Global> && !kIsStaged<TileT, Stage>) {
     const StraightRows rows = TakeStraight(op, tile, global);
     if (__builtin_expect(rows.tile != nullptr, 1)) {
       if (reinterpret_cast<char*>(rows.tile) == rows.global) return;  // see view.hpp
@@ -195,20 +223,27 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
       return;
     }
   }
+  const auto& host_stage = StageOf<TileT>(stage);
+  using Staged = std::decay_t<decltype(host_stage)>;
   constexpr bool kOutIsFloat = std::is_same_v<Out, float>;
-  StoreMode mode = {op,   kAdds ? kTypeBit<Out> : 0, kTypeName<Out>, kOutIsFloat, nullptr, &stage,
-                    words};
-  if constexpr (TileT::Loc == TileType::Acc) {
-    static_assert(Order<TileT>::kRun <= 16 && Order<TileT>::kLinesAreRows,
+  StoreMode mode = {
+      op, kAdds ? kTypeBit<Out> : 0, kTypeName<Out>, kOutIsFloat, nullptr, &host_stage, words};
+  if constexpr (kIsStaged<TileT, Stage>) {
+    static_assert(kForHost || (Order<TileT>::kRun <= 16 && Order<TileT>::kLinesAreRows),
                   "TSTORE: expected an Acc tile of layout NZ");
-    mode.put = PutStaged<kAdds, Out, T, Stage>;
+    mode.put = PutStaged<kAdds, Out, T, Staged>;
   } else {
     static_assert(sizeof(T) == sizeof(Out),
                   "TSTORE: expected tile and global tensor of one element size");
     static_assert(!kAdds || std::is_same_v<Out, T>, "TSTORE: expected one element type to add");
     if constexpr (kAdds) mode.put = AddElements<T>;
   }
-  StoreTile(__builtin_return_address(0), GlobalFacts(global), TileFacts(tile), mode);
+  const void* call_site = __builtin_return_address(0);
+  if constexpr (kForHost) {
+    StoreTile(call_site, ViewOnHost(tile, global, true), TileFacts(tile), mode);
+  } else {
+    StoreTile(call_site, GlobalFacts(global), TileFacts(tile), mode);
+  }
 }
 
 }  // namespace detail
@@ -230,8 +265,12 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
 template <class TileT, class Global, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
   (events.Wait(), ...);
-  detail::Store<AtomicType::AtomicNone>("TSTORE", global, tile,
-                                        detail::PlainStage<ReluPreMode::NoRelu>{}, nullptr);
+  if constexpr (is_conv_tile_v<TileT>) {
+    detail::StoreConvOnHost(global, tile);
+  } else {
+    detail::Store<AtomicType::AtomicNone>("TSTORE", global, tile,
+                                          detail::PlainStage<ReluPreMode::NoRelu>{}, nullptr);
+  }
   npu::KeepCallSite();
   return {};
 }
@@ -257,7 +296,8 @@ template <STPhase kPhase, class TileT, class Global, AtomicType kAtomic, class..
 
 template <class TileT, class Global, AtomicType kAtomic, ReluPreMode kRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
-  static_assert(TileT::Loc == TileType::Acc, "TSTORE: expected an Acc tile with a relu mode");
+  static_assert(detail::kForHost || TileT::Loc == TileType::Acc,
+                "TSTORE: expected an Acc tile with a relu mode");
   (events.Wait(), ...);
   detail::Store<kAtomic>("TSTORE", global, tile, detail::PlainStage<kRelu>{}, nullptr);
   npu::KeepCallSite();
@@ -279,7 +319,8 @@ template <class TileT, class Global, AtomicType kAtomic = AtomicType::AtomicNone
           ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, uint64_t quant,
                                                  Events&... events) {
-  static_assert(TileT::Loc == TileType::Acc, "TSTORE: expected an Acc tile to quantize");
+  static_assert(detail::kForHost || TileT::Loc == TileType::Acc,
+                "TSTORE: expected an Acc tile to quantize");
   (events.Wait(), ...);
   detail::Store<kAtomic>("TSTORE", global, tile, detail::ScalarStage<kRelu>(quant), nullptr);
   npu::KeepCallSite();
@@ -301,11 +342,11 @@ template <class TileT, class Global, class Fp, AtomicType kAtomic = AtomicType::
 [[gnu::always_inline]] inline RecordEvent TSTORE_FP(Global& global, TileT& tile, Fp& fp,
                                                     Events&... events) {
   (events.Wait(), ...);
-  using Stage = detail::VectorStage<kRelu, typename Fp::DType>;
-  static_assert(Fp::Loc == TileType::Scaling && sizeof(typename Fp::DType) == 8,
-                "TSTORE_FP: expected a Scaling tile of 64-bit words");
+  static_assert(
+      detail::kForHost || (Fp::Loc == TileType::Scaling && sizeof(typename Fp::DType) == 8),
+      "TSTORE_FP: expected a Scaling tile of 64-bit words");
   const detail::TileFacts words(fp);
-  detail::Store<kAtomic>("TSTORE_FP", global, tile, Stage{fp.data()}, &words);
+  detail::Store<kAtomic>("TSTORE_FP", global, tile, detail::StageOfWords<kRelu>(fp), &words);
   npu::KeepCallSite();
   return {};
 }
