@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/direct.h"
 
+#include <ATen/EmptyTensor.h>
+#include <ATen/ops/add_native.h>
+#include <ATen/ops/div_native.h>
+#include <ATen/ops/exp_native.h>
+#include <ATen/ops/maximum_native.h>
+#include <ATen/ops/minimum_native.h>
+#include <ATen/ops/mul_native.h>
+#include <ATen/ops/neg_native.h>
+#include <ATen/ops/rsqrt_native.h>
+#include <ATen/ops/sigmoid_native.h>
+#include <ATen/ops/sqrt_native.h>
+#include <ATen/ops/sub_native.h>
+#include <ATen/ops/tanh_native.h>
+
+#include <algorithm>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -8,25 +23,95 @@
 
 #include "aten/cpu_call.h"
 #include "aten/unsigned.h"
+#include "device/device.h"
 #include "device/fallback_log.h"
 #include "device/strict_dtypes.h"
 
 namespace npu_backend {
 namespace {
 
-/// Operators of one signature, by name and overload.
-struct Name {
-  std::string_view name;
-  std::string_view overload;
+/// Text as a template argument.
+struct Text {
+  char text[24] = {};
+  template <size_t kSize>
+  constexpr Text(const char (&from)[kSize]) {  // NOLINT(google-explicit-constructor)
+    std::copy_n(from, kSize, text);
+  }
 };
 
-constexpr Name kUnary[] = {{"aten::relu", ""}, {"aten::sigmoid", ""}, {"aten::tanh", ""},
-                           {"aten::exp", ""},  {"aten::sqrt", ""},    {"aten::rsqrt", ""},
-                           {"aten::neg", ""},  {"aten::abs", ""}};
-constexpr Name kBinary[] = {{"aten::mul", "Tensor"}, {"aten::div", "Tensor"},
-                            {"aten::mm", ""},        {"aten::bmm", ""},
-                            {"aten::maximum", ""},   {"aten::minimum", ""}};
-constexpr Name kScaled[] = {{"aten::add", "Tensor"}, {"aten::sub", "Tensor"}};
+/// An operator, and its structured CPU kernel if that works element by element.
+template <Text name, Text overload, class StructuredKernel = void>
+struct Operator {
+  using Structured = StructuredKernel;
+  static constexpr const char* kName = name.text;
+  static constexpr const char* kOverload = overload.text;
+};
+
+/// Operators of one signature.
+template <class... Ops>
+struct Operators {};
+
+using Unary = Operators<Operator<"aten::relu", "">, Operator<"aten::abs", "">,
+                        Operator<"aten::sigmoid", "", at::native::structured_sigmoid_out>,
+                        Operator<"aten::tanh", "", at::native::structured_tanh_out>,
+                        Operator<"aten::exp", "", at::native::structured_exp_out>,
+                        Operator<"aten::sqrt", "", at::native::structured_sqrt_out>,
+                        Operator<"aten::rsqrt", "", at::native::structured_rsqrt_out>,
+                        Operator<"aten::neg", "", at::native::structured_neg_out>>;
+using Binary = Operators<Operator<"aten::mm", "">, Operator<"aten::bmm", "">,
+                         Operator<"aten::mul", "Tensor", at::native::structured_mul_out>,
+                         Operator<"aten::div", "Tensor", at::native::structured_div_out>,
+                         Operator<"aten::maximum", "", at::native::structured_maximum_out>,
+                         Operator<"aten::minimum", "", at::native::structured_minimum_out>>;
+using Scaled = Operators<Operator<"aten::add", "Tensor", at::native::structured_ufunc_add_CPU>,
+                         Operator<"aten::sub", "Tensor", at::native::structured_sub_out>>;
+
+/// A structured CPU kernel on tensors of the device as they are: the loops over elements read
+/// addresses and strides alone. Its result is memory of the current device.
+template <class Structured>
+class OnDevice final : public Structured {
+ public:
+  template <class... Args>
+  at::Tensor operator()(const Args&... arguments) {
+    this->meta(arguments...);
+    // Says whose loops to take.
+    for (auto& operand : this->operands_) operand.device = c10::Device(c10::DeviceType::CPU);
+    this->impl(arguments..., result_);
+    return std::move(result_);
+  }
+
+  void set_output_strided(int64_t index, c10::IntArrayRef size, c10::IntArrayRef stride,
+                          c10::TensorOptions options) override {
+    set_output_raw_strided(index, size, stride, options);
+  }
+  void set_output_raw_strided(int64_t index, c10::IntArrayRef size, c10::IntArrayRef stride,
+                              c10::TensorOptions options) override {
+    constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
+    const c10::ScalarType dtype = c10::typeMetaToScalarType(options.dtype());
+    result_ = stride.empty()
+                  ? at::detail::empty_generic(size, NpuAllocator(), kKeys, dtype,
+                                              options.memory_format_opt())
+                  : at::detail::empty_strided_generic(size, stride, NpuAllocator(), kKeys, dtype);
+    Structured::set_output_raw_strided(index, size, stride, options);
+  }
+  const at::Tensor& maybe_get_output(int64_t) override { return result_; }
+
+ private:
+  at::Tensor result_;
+};
+
+/// Whether OnDevice takes other beside first: strided tensors of one device and floating dtype, so
+/// that no operand is converted.
+template <class T>
+bool IsLike(const at::Tensor& first, const T& other) {
+  if constexpr (std::is_same_v<T, at::Tensor>) {
+    return other.defined() && other.is_privateuseone() && other.device() == first.device() &&
+           other.layout() == c10::kStrided && other.has_storage() && other.is_floating_point() &&
+           other.scalar_type() == first.scalar_type();
+  } else {
+    return true;
+  }
+}
 
 template <class T>
 decltype(auto) Enter(CpuCall& call, const T& argument) {
@@ -46,55 +131,55 @@ bool NeedsBoxes(const T& argument) {
   }
 }
 
-/// Operator number kIndex of kNames, which takes Args.
-template <const auto& kNames, size_t kIndex, class... Args>
-at::Tensor Call(const Args&... arguments) {
-  static const auto op =
-      c10::Dispatcher::singleton()
-          .findSchemaOrThrow(kNames[kIndex].name.data(), kNames[kIndex].overload.data())
-          .template typed<at::Tensor(const Args&...)>();
+template <class Op, class... Args>
+at::Tensor Call(const at::Tensor& first, const Args&... more) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow(Op::kName, Op::kOverload)
+                             .template typed<at::Tensor(const at::Tensor&, const Args&...)>();
   static const Plan plan(op);
-  if (C10_UNLIKELY(StrictDtypes() || (NeedsBoxes(arguments) || ...))) {
+  if (C10_UNLIKELY(StrictDtypes() || NeedsBoxes(first) || (NeedsBoxes(more) || ...))) {
     torch::jit::Stack stack;
-    torch::jit::push(stack, arguments...);
+    torch::jit::push(stack, first, more...);
     IsModular(plan.name) ? Modular(op, &stack) : CallOnCpu(op, &stack);
     return torch::jit::pop(stack).toTensor();
   }
   LogFallback(plan.name);
+  if constexpr (!std::is_void_v<typename Op::Structured>) {
+    if (C10_LIKELY(IsLike(first, first) && (IsLike(first, more) && ...))) {
+      const DeviceScope scope(first.device().index());
+      Drain(first.device().index());
+      return OnDevice<typename Op::Structured>{}(first, more...);
+    }
+  }
   CpuCall call(plan);
-  const std::tuple<Args...> entered{Enter(call, arguments)...};
+  const std::tuple<at::Tensor, Args...> entered{Enter(call, first), Enter(call, more)...};
   call.EndEntering();
   return call.LeaveTensor(call.Run([&] {
     return std::apply(
-        [](const Args&... inner) {
+        [](const auto&... inner) {
           return op.redispatch(c10::DispatchKeySet(c10::DispatchKey::CPU), inner...);
         },
         entered);
   }));
 }
 
-template <const auto& kNames, class... Args, size_t... kIndex>
-std::optional<torch::CppFunction> Find(const c10::OperatorName& op,
-                                       std::index_sequence<kIndex...>) {
+/// The call of op if that is among Ops, which take a tensor and More.
+template <class... More, class... Ops>
+std::optional<torch::CppFunction> Find(const c10::OperatorName& op, Operators<Ops...>) {
   std::optional<torch::CppFunction> found;
-  const auto try_one = [&](const Name& name, at::Tensor (*function)(const Args&...)) {
-    if (op.name == name.name && op.overload_name == name.overload) found.emplace(function);
+  const auto try_one = [&](const char* name, const char* overload, auto* function) {
+    if (op.name == name && op.overload_name == overload) found.emplace(function);
   };
-  (try_one(kNames[kIndex], &Call<kNames, kIndex, Args...>), ...);
+  (try_one(Ops::kName, Ops::kOverload, &Call<Ops, More...>), ...);
   return found;
-}
-
-template <const auto& kNames, class... Args>
-std::optional<torch::CppFunction> FindIn(const c10::OperatorName& op) {
-  return Find<kNames, Args...>(op, std::make_index_sequence<std::size(kNames)>{});
 }
 
 }  // namespace
 
 std::optional<torch::CppFunction> DirectFor(const c10::OperatorName& op) {
-  if (auto function = FindIn<kUnary, at::Tensor>(op)) return function;
-  if (auto function = FindIn<kBinary, at::Tensor, at::Tensor>(op)) return function;
-  return FindIn<kScaled, at::Tensor, at::Tensor, at::Scalar>(op);
+  if (auto function = Find<>(op, Unary{})) return function;
+  if (auto function = Find<at::Tensor>(op, Binary{})) return function;
+  return Find<at::Tensor, at::Scalar>(op, Scaled{});
 }
 
 }  // namespace npu_backend
