@@ -37,7 +37,8 @@ struct Call {
   uint64_t bytes;
 };
 
-enum RankState : uint32_t { kAbsent, kJoined, kLeft };
+/// kRefused: has left, since a call of the others was wrong on it.
+enum RankState : uint32_t { kAbsent, kJoined, kLeft, kRefused };
 
 /// What ranks share before their windows. Starts as zeros.
 struct GroupState {
@@ -48,6 +49,7 @@ struct GroupState {
     /// Of even and odd turns: ranks may look at the call that has ended while this one comes to the
     /// next.
     Call calls[2];
+    char refusal[256];  // the sentence, once the state is kRefused
   };
   std::atomic<uint32_t> size;  // ranks, from the first that joins
   /// The last call to which all were seen to have come. Where ranks sleep: whether all have come

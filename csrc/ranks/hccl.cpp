@@ -111,6 +111,12 @@ HcclResult RefuseNull(const char* function) {
   return Refuse(function, "pointers for what it gives", "NULL", HCCL_E_PTR);
 }
 
+/// A call in which all ranks take part has failed on this one alone: tells the others, too.
+HcclResult FailForAll(Communicator& communicator, HcclResult code, const std::string& sentence) {
+  communicator.group().Refuse(sentence);
+  return Fail(code, sentence);
+}
+
 /// The host function of HcclBarrier. What it throws becomes the error of the stream.
 void Meet(void* communicator) {
   const std::string sentence =
@@ -207,7 +213,8 @@ HcclResult HcclBarrier(HcclComm comm, void* stream) {
     npuStream_t resolved = nullptr;
     npuError_t error = npu::ResolveStream(stream, &resolved);
     if (error == NPU_SUCCESS) error = npuLaunchHostFunction(resolved, Meet, &communicator);
-    return error == NPU_SUCCESS ? HCCL_SUCCESS : Fail(HCCL_E_PARA, npuGetLastErrorMessage());
+    if (error == NPU_SUCCESS) return HCCL_SUCCESS;
+    return FailForAll(communicator, HCCL_E_PARA, npuGetLastErrorMessage());
   });
 }
 
@@ -246,7 +253,10 @@ HcclResult HcclAllocComResourceByTiling(HcclComm comm, void*, void*, void** cont
 /// each rank, by which kernels of this process reach what it has lent.
 HcclResult npuHcclLendMemory(HcclComm comm, void* memory, uint64_t bytes, uint64_t* addresses) {
   return With(__func__, comm, [&](Communicator& communicator) {
-    if (addresses == nullptr) return RefuseNull("npuHcclLendMemory");
+    if (addresses == nullptr) {
+      return FailForAll(communicator, HCCL_E_PTR,
+                        "npuHcclLendMemory: expected room for addresses, got NULL");
+    }
     // A rank that cannot lend takes part all the same: the others wait for it.
     const bool is_idle = npuDeviceSynchronize() == NPU_SUCCESS;
     const std::string failure = is_idle ? "" : npuGetLastErrorMessage();

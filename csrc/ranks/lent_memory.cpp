@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "npu_runtime.h"
@@ -27,6 +28,12 @@ bool WriteAll(int descriptor, const char* data, size_t bytes) {
     at += static_cast<size_t>(count);
   }
   return true;
+}
+
+std::string Described(const void* memory, size_t bytes) {
+  char address[24];
+  std::snprintf(address, sizeof(address), "%p", memory);
+  return std::to_string(bytes) + " bytes at " + (memory == nullptr ? "NULL" : address);
 }
 
 /// Moves the memory into a file without a name, at the same addresses; its descriptor, or -1.
@@ -52,7 +59,7 @@ std::unique_ptr<LentMemory> LentMemory::Lend(const char* where, RankGroup& group
   const size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   const int descriptor = good ? MoveIntoFile(memory, rounded) : -1;
   *error = "";
-  if (!good) *error = "expected memory of aclrtMalloc, got another one";
+  if (!good) *error = "expected memory of aclrtMalloc, got " + Described(memory, bytes);
   if (good && descriptor < 0)
     *error = std::string("expected memory to share, got ") + std::strerror(errno);
   // A rank that has nothing to lend says so, or the others would wait for it.

@@ -42,9 +42,12 @@ int Fail(const std::string& sentence, int code = kErrorOther) {
   return code;
 }
 
+/// awaited: the other ranks wait for this one in the call, and are told.
 int Refuse(const char* function, const std::string& expected, const std::string& got,
-           int code = kErrorOther) {
-  return Fail(std::string(function) + ": expected " + expected + ", got " + got, code);
+           int code = kErrorOther, bool awaited = false) {
+  const std::string sentence = std::string(function) + ": expected " + expected + ", got " + got;
+  if (awaited && TheWorld().group != nullptr) TheWorld().group->Refuse(sentence);
+  return Fail(sentence, code);
 }
 
 int RefuseNull(const char* function) {
@@ -69,14 +72,15 @@ bool ReadEnvironment(Membership* membership, std::string* error) {
 }
 
 /// Whether calls on comm reach other ranks.
-int CheckComm(const char* function, int comm) {
+int CheckComm(const char* function, int comm, bool awaited = false) {
   const World& world = TheWorld();
   if (!world.is_initialized || world.is_finalized) {
     return Refuse(function, "a call between MPI_Init and MPI_Finalize",
                   world.is_finalized ? "one after" : "one before");
   }
   if (comm == kWorld || comm == kSelf) return kSuccess;
-  return Refuse(function, "MPI_COMM_WORLD or MPI_COMM_SELF", std::to_string(comm), kErrorComm);
+  return Refuse(function, "MPI_COMM_WORLD or MPI_COMM_SELF", std::to_string(comm), kErrorComm,
+                awaited);
 }
 
 }  // namespace
@@ -128,7 +132,7 @@ int MPI_Comm_rank(int comm, int* rank) {
 }
 
 int MPI_Barrier(int comm) {
-  if (const int error = CheckComm("MPI_Barrier", comm)) return error;
+  if (const int error = CheckComm("MPI_Barrier", comm, true)) return error;
   if (comm == kSelf || TheWorld().group == nullptr) return kSuccess;
   const std::string sentence = TheWorld().group->Barrier("MPI_Barrier");
   return sentence.empty() ? kSuccess : Fail(sentence);
@@ -136,15 +140,16 @@ int MPI_Barrier(int comm) {
 
 /// Of types only basic ones, whose numbers hold their size.
 int MPI_Bcast(void* data, int count, int type, int root, int comm) {
-  if (const int error = CheckComm("MPI_Bcast", comm)) return error;
+  if (const int error = CheckComm("MPI_Bcast", comm, true)) return error;
   constexpr int kBasicMask = 0x7fff0000, kBasic = 0x4c000000;
   const int element_bytes = type >> 8 & 0xff;
   if ((type & kBasicMask) != kBasic || element_bytes == 0) {
-    return Refuse("MPI_Bcast", "a basic type", std::to_string(type));
+    return Refuse("MPI_Bcast", "a basic type", std::to_string(type), kErrorOther, comm == kWorld);
   }
   if (count < 0 || root < 0 || (count > 0 && data == nullptr)) {
     return Refuse("MPI_Bcast", "memory, a count and a root of at least 0",
-                  std::to_string(count) + " elements of rank " + std::to_string(root));
+                  std::to_string(count) + " elements of rank " + std::to_string(root), kErrorOther,
+                  comm == kWorld);
   }
   if (comm == kSelf || TheWorld().group == nullptr) return kSuccess;
   const size_t bytes = static_cast<size_t>(count) * static_cast<size_t>(element_bytes);

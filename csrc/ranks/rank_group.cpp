@@ -126,8 +126,25 @@ std::string RankGroup::Enter() {
 }
 
 void RankGroup::Leave() {
+  uint32_t joined = kJoined;
   // A forked child has the object, but is no rank.
-  if (process_ == getpid()) memory_->state().ranks[rank()].state.store(kLeft);
+  if (process_ != getpid()) return;
+  memory_->state().ranks[rank()].state.compare_exchange_strong(joined, kLeft);
+}
+
+void RankGroup::Refuse(const std::string& sentence) {
+  if (!Forbidden().empty() || has_refused_.exchange(true)) return;
+  GroupState::Rank& own = memory_->state().ranks[rank()];
+  std::strncpy(own.refusal, sentence.c_str(), sizeof(own.refusal) - 1);
+  uint32_t joined = kJoined;
+  own.state.compare_exchange_strong(joined, kRefused);
+}
+
+std::string RankGroup::OwnRefusal() const {
+  const GroupState::Rank& own = memory_->state().ranks[rank()];
+  if (own.state.load() != kRefused) return "";
+  return "expected no call after one that this rank has refused, got another one; " +
+         std::string(own.refusal);
 }
 
 RankGroup::~RankGroup() {
@@ -161,8 +178,9 @@ std::string RankGroup::Missing(uint32_t turn, Clock::time_point since) const {
     const bool has_ended = HasEnded(rank);
     if (Reached(other.turn, turn)) continue;  // it came before it ended
     const std::string expected = "expected " + Numbered(rank, size()) + " to come, got ";
-    // One that ended so is why others have left.
+    // One that ended so, or refused, is why others have left.
     if (has_ended) return expected + "its end";
+    if (state == kRefused) return expected + "its refusal (" + other.refusal + ")";
     if (state == kLeft) result = expected + "its departure";
     if (state == kAbsent && Clock::now() - since > membership_.patience) {
       result = expected + "none in " + std::to_string(membership_.patience.count()) + " s";
@@ -208,6 +226,7 @@ std::string RankGroup::Forbidden() const {
 
 std::string RankGroup::Meet(const char* where, uint32_t root, uint64_t bytes) {
   const auto sentence = [&] { return std::string(where) + ": " + broken_; };
+  if (broken_.empty()) broken_ = OwnRefusal();
   if (!broken_.empty()) return sentence();
   GroupState& state = memory_->state();
   GroupState::Rank& own = state.ranks[rank()];
@@ -237,11 +256,13 @@ std::string RankGroup::Barrier(const char* where) {
 }
 
 std::string RankGroup::Broadcast(const char* where, void* data, size_t bytes, uint32_t root) {
-  std::string error = Forbidden();
+  if (std::string error = Forbidden(); !error.empty()) return std::string(where) + ": " + error;
   if (root >= size()) {
-    error = "expected a root below " + std::to_string(size()) + ", got " + std::to_string(root);
+    const std::string sentence = std::string(where) + ": expected a root below " +
+                                 std::to_string(size()) + ", got " + std::to_string(root);
+    Refuse(sentence);
+    return sentence;
   }
-  if (!error.empty()) return std::string(where) + ": " + error;
   const std::lock_guard<std::mutex> lock(mutex_);
   return CopyInTurns(where, static_cast<char*>(data), bytes, root);
 }
@@ -265,7 +286,7 @@ std::string RankGroup::Lost() const {
   for (uint32_t rank = 0; rank < size(); ++rank) {
     if (rank == this->rank()) continue;
     if (HasEnded(rank)) return "expected " + Numbered(rank, size()) + " to live, got its end";
-    left += memory_->state().ranks[rank].state.load() == kLeft;
+    left += memory_->state().ranks[rank].state.load() >= kLeft;
   }
   if (left == 0 || left + 1 < size()) return "";
   return "expected another rank of the " + std::to_string(size()) + " to be there, got none";

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -27,8 +28,9 @@ struct Membership {
   std::chrono::seconds patience{120};  // for ranks that have not joined
 };
 
-/// This process as one rank of a group. No call waits for a rank that has ended or left: it returns
-/// a sentence instead, and so do all calls after it. Calls of several threads take their turns.
+/// This process as one rank of a group. No call waits for a rank that has ended or left, or refused
+/// a call: it returns a sentence instead, and so do all calls after it. Calls of several threads
+/// take their turns.
 class RankGroup {
  public:
   /// Null and a sentence ("where: expected ..., got ...") when that cannot be.
@@ -46,6 +48,9 @@ class RankGroup {
 
   /// Tells the others that this rank comes to no further call. The memory stays.
   void Leave();
+  /// Tells the others, who may wait for this rank, that a call was wrong on it: sentence. It comes
+  /// to no further call.
+  void Refuse(const std::string& sentence);
   /// Returns when all ranks have called it; "" or a sentence.
   std::string Barrier(const char* where);
   /// Copies data of root to all ranks.
@@ -62,6 +67,8 @@ class RankGroup {
   /// locked.
   std::string Forbidden() const;
   std::string Meet(const char* where, uint32_t root, uint64_t bytes);
+  /// What this rank has refused, as an end of sentence; "" if nothing.
+  std::string OwnRefusal() const;
   std::string CopyInTurns(const char* where, char* data, size_t bytes, uint32_t root);
   bool AllHaveCome(uint32_t turn) const;
   std::string AwaitTurn(uint32_t turn);
@@ -75,6 +82,7 @@ class RankGroup {
   pid_t process_;
   std::mutex mutex_;    // of a call in which all ranks take part
   std::string broken_;  // the first sentence's end
+  std::atomic<bool> has_refused_{false};
 };
 
 }  // namespace npu::ranks

@@ -72,6 +72,17 @@ class MpirunTest(unittest.TestCase):
         self.assertEqual(lines, ["0: 15", "2: 15"])
         self.assertLess(time.monotonic() - start, 50)
 
+    def test_ranks_are_told_of_one_that_refuses_its_call(self):
+        for call, refusal in (
+            ("mpi.MPI_Bcast(None, 0, 3, 0, WORLD)", "MPI_Bcast: expected a basic type, got 3"),
+            ("mpi.MPI_Barrier(7)", "MPI_Barrier: expected MPI_COMM_WORLD or MPI_COMM_SELF, got 7"),
+        ):
+            code, lines, errors = self.run_ranks(2, f"say(({call} if rank == 1 else mpi.MPI_Barrier(WORLD)) != 0)")
+            self.assertEqual((code, lines), (0, ["0: True", "1: True"]))
+            self.assertIn(f"rank 1: {refusal}\n", errors)
+            told = f"rank 0: MPI_Barrier: expected rank 1 of 2 to come, got its refusal ({refusal})\n"
+            self.assertIn(told, errors)
+
     def test_returns_the_exit_code_of_a_rank_that_failed(self):
         code, _, errors = self.run_ranks(2, "sys.exit(7 * rank)")
         self.assertEqual(code, 7)

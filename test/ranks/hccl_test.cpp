@@ -3,20 +3,11 @@
 #include "hccl/hccl.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
-#include <atomic>
-#include <cstring>
-#include <new>
-#include <stdexcept>
+#include "connected.hpp"
 
-#include "on_core.hpp"
-#include "processes.hpp"
-
-extern "C" HcclResult HcclAllocComResourceByTiling(HcclComm, void*, void*, void**);
 extern "C" HcclResult HcomGetCommHandleByGroup(const char*, HcclComm*);
 extern "C" HcclResult HcomGetL0TopoTypeEx(const char*, uint32_t*, uint32_t);
-extern "C" HcclResult npuHcclLendMemory(HcclComm, void*, uint64_t, uint64_t*);
 extern "C" int32_t rtSetDevice(int32_t);
 extern "C" int32_t rtStreamCreate(void**, int32_t);
 extern "C" int32_t rtStreamDestroy(void*);
@@ -24,71 +15,11 @@ extern "C" int32_t rtStreamDestroy(void*);
 namespace {
 
 using namespace pto;
-
-/// As programs declare it.
-struct Context {
-  uint64_t workspace, workspace_bytes;
-  uint32_t rank, ranks;
-  uint64_t window_bytes;
-  uint64_t in[64], out[64];
-};
-
-/// Memory by which the root's information comes to the other ranks.
-struct Board {
-  std::atomic<bool> is_written;
-  HcclRootInfo info;
-};
-
-Board* NewBoard() {
-  void* memory =
-      mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  return new (memory) Board{};
-}
-
-struct Rank {
-  HcclComm comm;
-  Context* context;
-  uint32_t rank;
-
-  int32_t* In(uint32_t of) const { return reinterpret_cast<int32_t*>(context->in[of]); }
-};
-
-std::string Connect(Board& board, uint32_t rank, uint32_t ranks, Rank* result) {
-  if (rank == 0) {
-    if (HcclGetRootInfo(&board.info) != HCCL_SUCCESS) return "root";
-    board.is_written = true;
-  }
-  while (!board.is_written) usleep(1000);
-  if (HcclCommInitRootInfo(ranks, &board.info, rank, &result->comm) != HCCL_SUCCESS) {
-    return npuGetLastErrorMessage();
-  }
-  void* context = nullptr;
-  if (HcclAllocComResourceByTiling(result->comm, nullptr, nullptr, &context) != HCCL_SUCCESS) {
-    return "context";
-  }
-  result->context = static_cast<Context*>(context);
-  result->rank = rank;
-  return "";
-}
-
-/// What body(rank) returns in connected processes.
-std::vector<std::string> Connected(uint32_t ranks, const std::function<std::string(Rank&)>& body) {
-  setenv("HCCL_BUFFSIZE", "2", 1);
-  setenv("NPU_PEER_TIMEOUT_MS", "20000", 1);
-  Board* board = NewBoard();
-  const auto texts = test::OnRanks(ranks, [&](uint32_t rank) {
-    Rank own = {};
-    std::string error = Connect(*board, rank, ranks, &own);
-    return error.empty() ? body(own) : error;
-  });
-  munmap(board, sizeof(Board));
-  return texts;
-}
-
-std::string Error(npuError_t code) { return code == NPU_SUCCESS ? "" : npuGetLastErrorMessage(); }
-
-using Line = GlobalTensor<int32_t, Shape<1, 1, 1, 1, 256>, Stride<256, 256, 256, 256, 1>>;
-using LineTile = Tile<TileType::Vec, int32_t, 1, 256>;
+using test::Connected;
+using test::Error;
+using test::Line;
+using test::LineTile;
+using test::Rank;
 
 /// Passes numbers around a ring: each rank waits for those of the one before, adds 1 and puts them
 /// into the window of the next.
@@ -242,68 +173,6 @@ TEST(Hccl, WindowsHaveEnds) {
     test::ExpectContains(
         text, "TLOAD: expected global memory within the 2097152 bytes of its allocation");
   }
-}
-
-TEST(Hccl, RanksLendMemoryOfTheirOwn) {
-  const auto texts = Connected(3, [](Rank& own) {
-    constexpr size_t kBytes = (size_t{2} << 20) + 1024;
-    void* memory = nullptr;
-    uint64_t of_ranks[3] = {};
-    std::string error = Error(npuMalloc(&memory, kBytes));
-    auto* const mine = static_cast<int32_t*>(memory);
-    for (int i = 0; i < 256; ++i) mine[i] = static_cast<int32_t>(own.rank) * 1000 + i;
-    if (npuHcclLendMemory(own.comm, memory, kBytes, of_ranks) != HCCL_SUCCESS)
-      return error + "lend";
-    if (of_ranks[own.rank] != reinterpret_cast<uintptr_t>(memory)) error += "moved ";
-    const uint32_t next = (own.rank + 1) % 3;
-    error += Error(test::Run([&] {
-      LineTile tile;
-      TASSIGN(tile, 0);
-      Line from(mine), to(reinterpret_cast<int32_t*>(of_ranks[next]) + 256);
-      comm::TPUT(to, from, tile);
-    }));
-    HcclBarrier(own.comm, nullptr);
-    error += Error(npuDeviceSynchronize());
-    for (int i = 0; i < 256; ++i) {
-      const int32_t before = static_cast<int32_t>(own.rank + 2) % 3 * 1000 + i;
-      if (mine[256 + i] != before) error += std::to_string(i) + " ";
-    }
-    error += Error(npuFree(memory));
-    return error + (HcclCommDestroy(own.comm) == HCCL_SUCCESS ? "good" : "destroy");
-  });
-  EXPECT_EQ(texts, std::vector<std::string>(3, "good"));
-}
-
-TEST(Hccl, ARankThatHasNothingToLendIsNamed) {
-  const auto texts = Connected(2, [](Rank& own) {
-    void* memory = nullptr;
-    uint64_t of_ranks[2] = {};
-    std::string error = Error(npuMalloc(&memory, size_t{2} << 20));
-    void* odd = static_cast<char*>(memory) + 64;
-    npuHcclLendMemory(own.comm, own.rank == 0 ? memory : odd, 1024, of_ranks);
-    return error + npuGetLastErrorMessage();
-  });
-  EXPECT_EQ(texts, (std::vector<std::string>{
-                       "npuHcclLendMemory: expected rank 1 to lend memory, got none",
-                       "npuHcclLendMemory: expected memory of aclrtMalloc, got another one"}));
-}
-
-TEST(Hccl, ARankWhoseWorkHasFailedLendsNothing) {
-  const auto texts = Connected(2, [](Rank& own) {
-    void* memory = nullptr;
-    npuStream_t stream = nullptr;
-    uint64_t of_ranks[2] = {};
-    std::string error = Error(npuMalloc(&memory, size_t{2} << 20));
-    error += Error(npuStreamGetDefault(0, &stream));
-    if (own.rank == 1) {
-      npuLaunchHostFunction(stream, [](void*) { throw std::runtime_error("failure"); }, nullptr);
-    }
-    npuHcclLendMemory(own.comm, memory, 1024, of_ranks);
-    return error + npuGetLastErrorMessage();
-  });
-  EXPECT_EQ(texts,
-            (std::vector<std::string>{"npuHcclLendMemory: expected rank 1 to lend memory, got none",
-                                      "host function: expected no exception, got failure"}));
 }
 
 TEST(Hccl, TellsOfItsGroup) {

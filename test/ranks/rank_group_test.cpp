@@ -16,49 +16,13 @@
 #include <thread>
 #include <vector>
 
-#include "processes.hpp"
+#include "group.hpp"
 
 namespace npu::ranks {
 namespace {
 
 using test::Die;
 using test::OnRanks;
-
-/// Memory that this process holds, as a launcher does.
-class Memory {
- public:
-  Memory() : descriptor_(GroupMemory::Create()) { EXPECT_GE(descriptor_, 0); }
-  ~Memory() { close(descriptor_); }
-
-  Membership Of(uint32_t rank, uint32_t size) const {
-    Membership membership;
-    membership.address = GroupMemory::AddressOf(descriptor_);
-    membership.rank = rank;
-    membership.size = size;
-    membership.window_bytes = size_t{2} << 20;
-    membership.windows = 1;
-    return membership;
-  }
-
- private:
-  int descriptor_;
-};
-
-/// What body(group) returns on each rank of a group that has met once; the error where one cannot
-/// join.
-std::vector<std::string> InGroup(uint32_t size,
-                                 const std::function<std::string(RankGroup&)>& body) {
-  const Memory memory;
-  const Membership shared = memory.Of(0, size);
-  return OnRanks(size, [&](uint32_t rank) {
-    Membership own = shared;
-    own.rank = rank;
-    std::string error;
-    const auto group = RankGroup::Join("Join", own, &error);
-    if (group != nullptr) error = group->Barrier("Barrier");
-    return error.empty() ? body(*group) : error;
-  });
-}
 
 TEST(RankGroup, MeetsAtBarriers) {
   const auto texts = InGroup(4, [](RankGroup& group) {
@@ -134,6 +98,27 @@ TEST(RankGroup, TellsThoseThatWaitForARankThatHasLeft) {
       texts[0],
       "Barrier: expected rank 1 of 2 to come, got its departure; expected another rank of the "
       "2 to be there, got none");
+}
+
+TEST(RankGroup, TellsThoseThatWaitForARankThatRefusesItsCall) {
+  const auto texts = InGroup(3, [](RankGroup& group) {
+    int data = 0;
+    const std::string first =
+        group.rank() == 1 ? group.Broadcast("Copy", &data, sizeof(data), 7) : "";
+    return first + "; " + group.Barrier("Barrier") + "; " + group.Lost();
+  });
+  const std::string refusal = "Copy: expected a root below 3, got 7";
+  const std::string told =
+      "; Barrier: expected rank 1 of 3 to come, got its refusal (" + refusal + "); ";
+  EXPECT_EQ(texts[0].rfind(told, 0), 0u) << texts[0];
+  EXPECT_EQ(texts[2].rfind(told, 0), 0u) << texts[2];
+  EXPECT_EQ(texts[1].rfind(refusal +
+                               "; Barrier: expected no call after one that this rank has refused, "
+                               "got another one; " +
+                               refusal + "; ",
+                           0),
+            0u)
+      << texts[1];
 }
 
 TEST(RankGroup, DoesNotMissWhatARankDidBeforeItsEnd) {
@@ -357,41 +342,6 @@ TEST(RankGroup, LeavesNoMemoryBehind) {
     EXPECT_EQ(Holders(inode), 1u);
   }
   EXPECT_EQ(Holders(inode), 0u);
-}
-
-TEST(GroupMemory, IsNoOtherFile) {
-  std::FILE* file = std::tmpfile();
-  ASSERT_NE(file, nullptr);
-  const GroupAddress address = GroupMemory::AddressOf(fileno(file));
-  std::string error;
-  EXPECT_EQ(GroupMemory::Open(address, 0, &error), nullptr);
-  EXPECT_NE(error.find("got another file"), std::string::npos) << error;
-  EXPECT_EQ(std::filesystem::file_size("/proc/self/fd/" + std::to_string(fileno(file))), 0u);
-  std::fclose(file);
-}
-
-TEST(GroupMemory, IsAsLongAsTheLongestRankSays) {
-  for (int round = 0; round < 50; ++round) {
-    const Memory memory;
-    const GroupAddress address = memory.Of(0, 2).address;
-    OnRanks(4, [&](uint32_t rank) {
-      std::string error;
-      GroupMemory::Open(address, size_t{rank + 1} << 20, &error);
-      return error;
-    });
-    struct stat status = {};
-    ASSERT_EQ(fstat(address.descriptor, &status), 0);
-    ASSERT_EQ(static_cast<size_t>(status.st_size), kStateBytes + (size_t{4} << 20));
-  }
-}
-
-TEST(GroupAddress, IsReadFromItsText) {
-  GroupAddress address;
-  ASSERT_TRUE(GroupAddress::Parse("12:3:4567890123", &address));
-  EXPECT_EQ(address.ToText(), "12:3:4567890123");
-  for (const char* text : {"", "12", "12:3", "0:3:4", "12:-1:4", "12:3:4 ", "12:3:4:5", "a:b:c"}) {
-    EXPECT_FALSE(GroupAddress::Parse(text, &address)) << text;
-  }
 }
 
 }  // namespace

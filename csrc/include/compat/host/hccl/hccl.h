@@ -3,7 +3,8 @@
  * The part of the vendor's communication library that programs with one process per rank use, in
  * libhcomm.so. Windows of all ranks are memory that these processes share: kernels reach them by
  * pto::comm. A call that fails prints a sentence, which aclGetRecentErrMsg gives, too. None waits
- * for a rank that has ended.
+ * for a rank that has ended, or that has refused a call in which all take part: such a group meets
+ * no more.
  */
 #ifndef HCCL_HCCL_H_
 #define HCCL_HCCL_H_

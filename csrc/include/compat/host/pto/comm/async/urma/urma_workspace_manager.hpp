@@ -8,6 +8,7 @@
 
 #include "acl/acl.h"
 #include "hccl/hccl.h"
+#include "pto/comm/async/workspace.hpp"
 
 extern "C" HcclResult npuHcclLendMemory(HcclComm comm, void* memory, uint64_t bytes,
                                         uint64_t* addresses);
@@ -15,15 +16,8 @@ extern "C" HcclResult npuHcclLendMemory(HcclComm comm, void* memory, uint64_t by
 namespace pto::comm::urma {
 
 /// What kernels are told of it: GetWorkspaceAddr, for UrmaPeerMrBaseAddr.
-class UrmaWorkspaceManager {
+class UrmaWorkspaceManager : public Workspace {
  public:
-  UrmaWorkspaceManager() = default;
-  ~UrmaWorkspaceManager() { Finalize(); }
-  /// A copy, as a launch in brackets takes one, has the workspace but does not free it.
-  UrmaWorkspaceManager(const UrmaWorkspaceManager& other)
-      : bases_(other.bases_), workspace_(other.workspace_) {}
-  UrmaWorkspaceManager& operator=(const UrmaWorkspaceManager&) = delete;
-
   /// Gives memory (of aclrtMalloc, of one size on all ranks) to transfers of all ranks of comm,
   /// which all call it. False, after a sentence on standard error, when that cannot be.
   bool Init(HcclComm comm, uint32_t, uint32_t, void* memory, uint64_t bytes) {
@@ -32,18 +26,11 @@ class UrmaWorkspaceManager {
     bases_.assign(size_t{ranks} + 1, 0);
     bases_[0] = ranks;
     const size_t words = bases_.size() * sizeof(uint64_t);
-    owns_workspace_ = npuHcclLendMemory(comm, memory, bytes, bases_.data() + 1) == HCCL_SUCCESS &&
-                      aclrtMalloc(&workspace_, words, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS &&
-                      aclrtMemcpy(workspace_, words, bases_.data(), words,
-                                  ACL_MEMCPY_HOST_TO_DEVICE) == ACL_SUCCESS;
-    return owns_workspace_;
+    return npuHcclLendMemory(comm, memory, bytes, bases_.data() + 1) == HCCL_SUCCESS &&
+           Allocate(words) &&
+           aclrtMemcpy(GetWorkspaceAddr(), words, bases_.data(), words,
+                       ACL_MEMCPY_HOST_TO_DEVICE) == ACL_SUCCESS;
   }
-  void Finalize() {
-    if (owns_workspace_) aclrtFree(workspace_);
-    owns_workspace_ = false;
-    workspace_ = nullptr;
-  }
-  void* GetWorkspaceAddr() const { return workspace_; }
   /// Where the memory of rank starts; 0 where there is none.
   uint64_t PeerBaseAddr(uint32_t rank) const {
     return size_t{rank} + 1 < bases_.size() ? bases_[rank + 1] : 0;
@@ -51,8 +38,6 @@ class UrmaWorkspaceManager {
 
  private:
   std::vector<uint64_t> bases_;
-  void* workspace_ = nullptr;
-  bool owns_workspace_ = false;
 };
 
 }  // namespace pto::comm::urma
