@@ -3,11 +3,12 @@
  * The emulated device behind a C11 interface: devices, memory, streams, events, launches. No
  * framework in it.
  *
- * Every function returns NPU_SUCCESS or an error whose sentence npuGetLastErrorMessage gives; none
- * throws, aborts or hangs. Work on a stream runs in order. It is queued and runs when somebody
- * waits for it (in the waiting thread), or in the background once npuStreamQuery or npuEventQuery
- * has found it pending. A fault of a kernel is stored on its stream and returned, once, by the next
- * call that waits for that stream; work queued behind the fault is dropped, events excepted.
+ * Every function returns NPU_SUCCESS or an error whose sentence npuGetLastErrorMessage gives, but
+ * for NPU_ERROR_NOT_READY of a query, which has none and leaves the last one; none throws, aborts
+ * or hangs. Work on a stream runs in order. It is queued and runs when somebody waits for it (in
+ * the waiting thread), or in the background once npuStreamQuery or npuEventQuery has found it
+ * pending. A fault of a kernel is stored on its stream and returned, once, by the next call that
+ * waits for that stream; work queued behind the fault is dropped, events excepted.
  */
 #pragma once
 
@@ -30,7 +31,7 @@ typedef enum npuError {
   NPU_SUCCESS = 0,
   NPU_ERROR_INVALID_VALUE = 1,
   NPU_ERROR_OUT_OF_MEMORY = 2,
-  NPU_ERROR_NOT_READY = 3,    /* from a query: work is pending */
+  NPU_ERROR_NOT_READY = 3,    /* from a query: work is pending; no failure, and no message */
   NPU_ERROR_KERNEL_FAULT = 4, /* a kernel broke a rule; the message tells which */
   NPU_ERROR_DEADLOCK = 5,     /* every core waits, or one polls without progress */
   NPU_ERROR_INTERRUPTED = 6,  /* the interrupt callback asked to stop; what was queued on the stream
@@ -41,7 +42,8 @@ typedef enum npuError {
 typedef struct npuStream* npuStream_t;
 typedef struct npuEvent* npuEvent_t;
 
-/** Message of this thread's last failed call; valid until its next call. */
+/** Message of this thread's last failed call; valid until its next call. A query that finds work
+ * pending has not failed. */
 NPU_API const char* npuGetLastErrorMessage(void);
 /** Makes message (copied) that of this thread's last failed call: for interfaces over this one that
  * refuse a call themselves. */
@@ -106,7 +108,8 @@ NPU_API npuError_t npuStreamGetDefault(int device, npuStream_t* stream);
 NPU_API npuError_t npuStreamGetDevice(npuStream_t stream, int* device);
 /** Waits for all work of stream; runs it in this thread if nobody does yet. */
 NPU_API npuError_t npuStreamSynchronize(npuStream_t stream);
-/** NPU_SUCCESS, or NPU_ERROR_NOT_READY; pending work then goes on in the background. */
+/** NPU_SUCCESS, or NPU_ERROR_NOT_READY (without a message); pending work then goes on in the
+ * background. */
 NPU_API npuError_t npuStreamQuery(npuStream_t stream);
 /** Work queued on stream after this call starts when event (as recorded by now) has happened. */
 NPU_API npuError_t npuStreamWaitEvent(npuStream_t stream, npuEvent_t event);
@@ -119,7 +122,8 @@ NPU_API npuError_t npuEventCreate(npuEvent_t* event);
 NPU_API npuError_t npuEventDestroy(npuEvent_t event);
 /** Records event behind the work that is now on stream; the newest record counts. */
 NPU_API npuError_t npuEventRecord(npuEvent_t event, npuStream_t stream);
-/** NPU_SUCCESS when the newest record has happened or there is none, else NPU_ERROR_NOT_READY. */
+/** NPU_SUCCESS when the newest record has happened or there is none, else NPU_ERROR_NOT_READY
+ * (without a message). */
 NPU_API npuError_t npuEventQuery(npuEvent_t event);
 NPU_API npuError_t npuEventSynchronize(npuEvent_t event);
 /** Milliseconds from start to end; both must have been recorded and have happened. */
