@@ -37,6 +37,7 @@ ROOMS = {
     "csrc/op": "op",
     "csrc/host": "host",
     "csrc/host/device/tensor_interface.h": "tensor interface",
+    "csrc/host/device/tensor_argument.h": "tensor arguments",
     "csrc/python": "python",
 }
 # What a room may include, besides itself and the standard libraries.
@@ -69,9 +70,25 @@ INCLUDES = {
     "kernel arguments": set(),
     "kernel": {"pto", "compat/device", "kernel arguments"},
     "op": {"npu_runtime.h", "kernel symbol", "kernel arguments", "instruction set levels"},
-    "host": {"op", "npu_runtime.h", "kernel symbol", "kernel parameters", "compat/host", "tensor interface"},
+    "host": {
+        "op",
+        "npu_runtime.h",
+        "kernel symbol",
+        "kernel parameters",
+        "compat/host",
+        "tensor interface",
+        "tensor arguments",
+    },
     "tensor interface": {"npu_runtime.h"},
-    "python": {"npu_runtime.h", "kernel symbol", "kernel parameters", "tensor interface", "instruction set levels"},
+    "tensor arguments": {"tensor interface", "kernel parameters"},
+    "python": {
+        "npu_runtime.h",
+        "kernel symbol",
+        "kernel parameters",
+        "tensor interface",
+        "tensor arguments",
+        "instruction set levels",
+    },
 }
 FRAMEWORKS = {
     "torch": re.compile(r"^(torch|ATen|c10|caffe2)/|^Python\.h$"),

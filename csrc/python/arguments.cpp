@@ -3,14 +3,12 @@
 
 #include <cstring>
 
+#include "device/tensor_argument.h"
+
 namespace npu_python {
 namespace {
 
 namespace py = pybind11;
-
-std::string DeviceName(int32_t device) {
-  return device == NPU_TENSOR_ON_CPU ? "cpu" : "npu:" + std::to_string(device);
-}
 
 /// The Python integer that value is; null when it is none. numpy's bool has no __index__.
 py::object IntegerOf(py::handle value) {
@@ -98,24 +96,13 @@ void Arguments::PackTensor(size_t index, py::handle tensor) {
 }
 
 void Arguments::CheckFacts(size_t index, const npuTensorFacts& facts) {
-  const npuParameter& parameter = signature_.parameters[index];
-  if (!npu::TakesElement(parameter, facts.kind, facts.element_bytes)) {
-    throw py::type_error(Where(index) + "a tensor of dtype " + npu::DtypeFor(parameter) + ", got " +
-                         facts.dtype);
-  }
-  if (!facts.shows_its_memory) {
-    throw py::value_error(Where(index) +
-                          "a tensor whose memory holds its values (as resolve_conj() and "
-                          "resolve_neg() give it), got a conjugated or negated view");
-  }
-  if (!facts.is_contiguous && !accept_strided_) {
-    throw py::value_error(
-        Where(index) + "a contiguous tensor (or strided=True in load), got one with other strides");
-  }
-  if (has_device_ && facts.device != device_) {
-    throw py::value_error(Where(index) + "a tensor on " + DeviceName(device_) +
-                          " (as the first one), got one on " + DeviceName(facts.device));
-  }
+  const npu::TensorRefusal refusal = npu::RefusalOf(
+      signature_.parameters[index], facts, has_device_ ? device_ : NPU_TENSOR_ELSEWHERE,
+      accept_strided_ ? nullptr : "strided=True in load");
+  if (refusal.kind == npu::TensorRefusal::kType)
+    throw py::type_error(Where(index) + refusal.sentence);
+  if (refusal.kind == npu::TensorRefusal::kValue)
+    throw py::value_error(Where(index) + refusal.sentence);
   has_device_ = true;
   device_ = facts.device;
 }

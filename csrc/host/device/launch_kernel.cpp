@@ -7,27 +7,21 @@
 
 #include "device/device.h"
 #include "device/stream.h"
-#include "device/tensor_interface.h"
+#include "device/tensor_argument.h"
 
 namespace npu {
 namespace {
 
-std::string DeviceName(int32_t device) {
-  return device == NPU_TENSOR_ON_CPU ? "cpu" : "npu:" + std::to_string(device);
-}
-
-/// Raises unless tensor may stand for parameter. where: the sentence up to "expected".
+/// Raises unless tensor may stand for parameter. where: the sentence up to "expected"; first:
+/// device of the first tensor.
 void CheckTensor(const std::string& where, const npuParameter& parameter,
-                 const npuTensorFacts& facts, const TensorArgument& argument) {
+                 const npuTensorFacts& facts, const TensorArgument& argument, int32_t first) {
   TORCH_CHECK_VALUE(facts.device != NPU_TENSOR_ELSEWHERE, where,
                     "a tensor on npu or cpu, got one on ", argument.tensor->device());
-  TORCH_CHECK_TYPE(TakesElement(parameter, facts.kind, facts.element_bytes), where,
-                   "a tensor of dtype ", DtypeFor(parameter), ", got ", facts.dtype);
-  TORCH_CHECK_VALUE(facts.shows_its_memory, where,
-                    "a tensor whose memory holds its values (as resolve_conj() and resolve_neg() "
-                    "give it), got a conjugated or negated view");
-  TORCH_CHECK_VALUE(facts.is_contiguous || argument.any_strides, where,
-                    "a contiguous tensor (or npu::AnyStrides), got one with other strides");
+  const TensorRefusal refusal =
+      RefusalOf(parameter, facts, first, argument.any_strides ? nullptr : "npu::AnyStrides");
+  TORCH_CHECK_TYPE(refusal.kind != TensorRefusal::kType, where, refusal.sentence);
+  TORCH_CHECK_VALUE(refusal.kind != TensorRefusal::kValue, where, refusal.sentence);
 }
 
 /// Device of the launch: that of the tensors, or without any the one of raw addresses' stream. The
@@ -63,10 +57,8 @@ void LaunchOnTensors(const npuKernel& kernel, const npuSignature& signature,
     addresses.push_back(argument.tensor->unsafeGetTensorImpl());
     TORCH_CHECK_TYPE(interface.describe(addresses.back(), &facts) == 0, where,
                      "a tensor with memory, got ", interface.message());
-    CheckTensor(where, parameter, facts, argument);
-    if (device == NPU_TENSOR_ELSEWHERE) device = facts.device;
-    TORCH_CHECK_VALUE(facts.device == device, where, "a tensor on ", DeviceName(device),
-                      " (as the first one), got one on ", DeviceName(facts.device));
+    CheckTensor(where, parameter, facts, argument, device);
+    device = facts.device;
     std::memcpy(args + parameter.offset, static_cast<const void*>(&facts.data), sizeof(void*));
   }
   SettleDevice(kernel, options, device);
