@@ -46,7 +46,8 @@ struct Post {
   GlobalFacts dst, src;
 };
 
-NPU_ONE_BODY(void CheckPost(npu::Core& core, const Post& post, const comm::AsyncSession& session)) {
+NPU_ONE_BODY(void CheckPost(npu::Core& core, const Post& post,
+                            [[maybe_unused]] const comm::AsyncSession& session)) {
   const bool is_urma = post.engine == comm::DmaEngine::URMA;
 #ifndef __CPU_SIM
   if (is_urma) CheckIsA5(core, post.op);
