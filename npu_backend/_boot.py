@@ -49,6 +49,7 @@ def boot() -> None:
     backend_registration.rename_privateuse1_backend("npu")
     _register_module()
     _generate_methods()
-    from npu_backend import _patches
+    from npu_backend import _patches, _sharing
 
     _patches.apply()
+    _sharing.apply()

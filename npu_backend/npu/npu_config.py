@@ -109,4 +109,4 @@ def is_support_inf_nan() -> bool:
 
 
 def ipc_collect() -> None:
-    """Nothing: no memory is shared with other processes, so none can be left over."""
+    """Nothing: memory that processes share goes with the last of them that uses it."""

@@ -5,16 +5,19 @@
 #include "device/block_pool.h"
 #include "device/device.h"
 #include "device/install.h"
+#include "device/shared_memory.h"
 
 namespace npu_backend {
 namespace {
 
 void BeforeFork() {
   PinnedMutex().lock();
+  SharedMemoryMutex().lock();
   BlockPool::Get().Mutex().lock();
 }
 void AfterFork() {
   BlockPool::Get().Mutex().unlock();
+  SharedMemoryMutex().unlock();
   PinnedMutex().unlock();
 }
 
