@@ -186,6 +186,21 @@ class StorageTest(unittest.TestCase):
         self.assertEqual(x.flatten()[:4].tolist(), [0.0, 1.0, 2.0, 3.0])
         self.assertEqual(x.resize_(2).tolist(), [0.0, 1.0])
 
+    def test_resize_that_fails_leaves_the_tensor_as_it_was(self):
+        x = torch.ones(2, device="npu")
+        fixed = torch.ones(2, device="npu").share_memory_()
+        memory = fixed.untyped_storage()
+        for resize in (
+            lambda: x.resize_(2**50),
+            lambda: x.set_(x.untyped_storage(), 0, (2**40, 2**40), (1, 1)),
+            lambda: x.set_(memory, 1, (2,), (1,)),
+            lambda: fixed.resize_(3),
+            lambda: memory.resize_(0),
+        ):
+            with self.assertRaises(RuntimeError):
+                resize()
+            self.assertEqual((x.tolist(), fixed.tolist(), memory.nbytes()), ([1.0, 1.0], [1.0, 1.0], 8))
+
     def test_deterministic_mode_fills_new_memory(self):
         torch.use_deterministic_algorithms(True)
         try:

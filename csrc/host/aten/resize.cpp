@@ -6,6 +6,7 @@
 #include <ATen/ops/set_native.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "device/allocator.h"
@@ -14,10 +15,13 @@
 namespace npu_backend {
 namespace {
 
-void EnsureBytes(c10::TensorImpl* impl, size_t bytes) {
-  c10::StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
+/// Gives storage the bytes that a tensor of size needs. To be called before the tensor gets that
+/// size: a storage that cannot be resized raises.
+void EnsureBytes(const c10::Storage& storage, c10::IntArrayRef size, size_t bytes) {
   // A tensor without elements may have any storage.
-  if (impl->numel() > 0 && bytes > storage->nbytes()) ResizeStorage(storage, bytes);
+  const bool is_empty = std::find(size.begin(), size.end(), 0) != size.end();
+  if (is_empty || bytes <= storage.nbytes()) return;
+  ResizeStorage(storage.unsafeGetStorageImpl(), bytes);
 }
 
 const at::Tensor& Resize(const at::Tensor& self, c10::IntArrayRef size,
@@ -25,9 +29,10 @@ const at::Tensor& Resize(const at::Tensor& self, c10::IntArrayRef size,
   c10::TensorImpl* impl = self.unsafeGetTensorImpl();
   at::detail::check_size_nonnegative(size);
   if (impl->sizes() != size) {
+    EnsureBytes(
+        self.storage(), size,
+        at::detail::computeStorageNbytesContiguous(size, impl->itemsize(), impl->storage_offset()));
     impl->set_sizes_contiguous(size);
-    EnsureBytes(impl, at::detail::computeStorageNbytesContiguous(size, impl->itemsize(),
-                                                                 impl->storage_offset()));
   }
   if (memory_format) {
     TORCH_CHECK(*memory_format != c10::MemoryFormat::Preserve, "Unsupported memory format ",
@@ -47,14 +52,17 @@ at::Tensor& SetStorage(at::Tensor& self, c10::Storage source, int64_t offset, c1
               "Attempted to set the storage of a tensor on device \"", self.storage().device(),
               "\" to a storage on different device \"", source.device(),
               "\".  This is no longer allowed; the devices must match.");
+  const bool contiguous = stride.empty() && !size.empty();
+  EnsureBytes(source, size,
+              contiguous
+                  ? at::detail::computeStorageNbytesContiguous(size, impl->itemsize(), offset)
+                  : at::detail::computeStorageNbytes(size, stride, impl->itemsize(), offset));
   if (!self.storage().is_alias_of(source)) impl->set_storage_keep_dtype(std::move(source));
   impl->set_storage_offset(offset);
-  if (stride.empty() && !size.empty()) {
+  if (contiguous) {
     impl->set_sizes_contiguous(size);
-    EnsureBytes(impl, at::detail::computeStorageNbytesContiguous(size, impl->itemsize(), offset));
   } else {
     impl->set_sizes_and_strides(size, stride);
-    EnsureBytes(impl, at::detail::computeStorageNbytes(size, stride, impl->itemsize(), offset));
   }
   return self;
 }
