@@ -13,6 +13,10 @@ namespace detail {
 
 inline constexpr int kConvDims = 6;  // most dimensions of a ConvTile
 
+/// Storage of a ConvTile of auto mode.
+template <class Conv>
+typename Conv::DType* StorageOfConv(const Conv& conv);
+
 }  // namespace detail
 
 /// Extents of a ConvTile in elements, outermost first; DYNAMIC where given at run time.
@@ -44,10 +48,15 @@ struct ConvTileShape {
   }
 };
 
+#ifdef __PTO_AUTO__
+inline namespace auto_mode {
+#endif
+
 /// A block of on-chip memory of up to six dimensions, its elements contiguous in the order of the
 /// dimensions: an image or a filter of a convolution, with what TIMG2COL has to know of it. Copies
 /// name the same memory.
-///   BufferSize  taken as on the chip, where it sizes buffers of automatic mode
+///   BufferSize  elements that it has room for in auto mode; those of its shape, where they are
+///   more
 /// Source: PTO ISA, ConvTile.
 template <TileType Loc_, class T, int BufferSize_, Layout Layout_, class Shape_>
 class ConvTile {
@@ -84,9 +93,22 @@ class ConvTile {
     return dim < 0 || dim >= totalDimCount ? -1 : shape_.shape[dim];
   }
 
-  /// Address that TASSIGN gave.
-  TileDType& data() { return data_; }
-  const TileDType& data() const { return data_; }
+  /// Address that TASSIGN gave, in auto mode that of storage of its own.
+  TileDType& data() {
+    TakeStorage();
+    return data_;
+  }
+  const TileDType& data() const {
+    TakeStorage();
+    return data_;
+  }
+  /// As that of Tile.
+  template <class Other>
+  void View(const Other& other, T* address) {
+    storage_ = other.Storage();
+    data_ = address;
+  }
+  const detail::TileStorage& Storage() const { return storage_; }
 
   // Size of the image, and rows and columns around it that count as the pad value: left, right,
   // top, bottom.
@@ -136,7 +158,12 @@ class ConvTile {
  private:
   static constexpr int kPads = 4;
 
-  T* data_ = nullptr;
+  void TakeStorage() const {
+    if (detail::kIsAuto && data_ == nullptr) data_ = detail::StorageOfConv(*this);
+  }
+
+  mutable T* data_ = nullptr;
+  [[no_unique_address]] detail::TileStorage storage_;
   ShapeType shape_;
   uint8_t pad_list_[kPads] = {};
   uint16_t fmap_h_ = 0, fmap_w_ = 0;
@@ -150,6 +177,10 @@ class ConvTile {
   bool transpose_ = false;
   T pad_value_ = {};
 };
+
+#ifdef __PTO_AUTO__
+}  // namespace auto_mode
+#endif
 
 template <class T>
 inline constexpr bool is_conv_tile_v = false;
@@ -169,9 +200,12 @@ class ConvFacts {
  public:
   template <class Conv>
   explicit ConvFacts(const Conv& conv)
-      : dims_(Conv::totalDimCount + (kLacksC0<Conv> ? 1 : 0)),
-        data_(reinterpret_cast<std::byte*>(
-            const_cast<void*>(static_cast<const void*>(conv.data())))) {
+      : ConvFacts(conv, reinterpret_cast<std::byte*>(
+                            const_cast<void*>(static_cast<const void*>(conv.data())))) {}
+  /// The same for a tile that lies at data.
+  template <class Conv>
+  ConvFacts(const Conv& conv, std::byte* data)
+      : dims_(Conv::totalDimCount + (kLacksC0<Conv> ? 1 : 0)), data_(data) {
     constexpr int64_t kC0 = npu::kTileAlignment / sizeof(typename Conv::DType);
     constexpr int64_t kMost = 1 << 30;  // more than any chip has room for
     int64_t rows = 1, cols = 1;
@@ -214,6 +248,17 @@ class ConvFacts {
   std::byte* data_;
   TileKind kind_ = {};
 };
+
+template <class Conv>
+typename Conv::DType* StorageOfConv(const Conv& conv) {
+  using T = typename Conv::DType;
+  const ConvFacts facts(conv, nullptr);
+  const TileFacts tile = facts.Tile();
+  const auto elements =
+      static_cast<uint64_t>(std::max<int64_t>(facts.Elements(), Conv::bufferSize));
+  return StorageOf<Conv::Loc, T>(conv.Storage(), elements * sizeof(T), tile.kind->rows,
+                                 tile.kind->cols);
+}
 
 }  // namespace detail
 

@@ -7,6 +7,7 @@
 
 #include "npu/issue.hpp"
 #include "pto/auto_storage.hpp"
+#include "pto/tile_element.hpp"
 #include "pto/types.hpp"
 
 namespace pto {
@@ -37,58 +38,10 @@ constexpr npu::Space SpaceOf(TileType type) {
 
 namespace detail {
 
-/// Elements that share a byte. They count as one wherever memory is concerned: lines of a tile have
-/// half as many.
-template <class T>
-inline constexpr int kPacked = 1;
-template <>
-inline constexpr int kPacked<float4_e2m1x2_t> = 2;
-template <>
-inline constexpr int kPacked<float4_e1m2x2_t> = 2;
-
 inline const char* KindName(TileType type) {
   constexpr const char* kNames[] = {"Vec",  "Mat",     "Left",      "Right",      "Acc",
                                     "Bias", "Scaling", "ScaleLeft", "ScaleRight", "Ctrl"};
   return kNames[static_cast<int>(type)];
-}
-
-/// Address of the element in row and col; see layout.hpp.
-template <class TileT>
-typename TileT::DType* ElementOf(const TileT& tile, size_t row, size_t col);
-
-/// Whether the elements of 4 bits that share a byte are neighbours in a row, else in a column.
-template <class TileT>
-inline constexpr bool kPairsInRows =
-    TileT::isBoxedLayout ? TileT::isInnerRowMajor : TileT::isRowMajor;
-
-/// The element in row and col, or the byte that it shares.
-template <class TileT>
-typename TileT::DType* PlaceOf(const TileT& tile, size_t row, size_t col) {
-  constexpr bool kByRows = kPairsInRows<TileT>;
-  if constexpr (kPacked<typename TileT::DType> == 1) return ElementOf(tile, row, col);
-  return ElementOf(tile, kByRows ? row : row / 2, kByRows ? col / 2 : col);
-}
-
-/// The element in row and col; one of 4 bits in the low half.
-template <class TileT>
-typename TileT::DType ReadElement(const TileT& tile, size_t row, size_t col) {
-  using T = typename TileT::DType;
-  T element = *PlaceOf(tile, row, col);
-  if constexpr (kPacked<T> != 1) {
-    const size_t at = kPairsInRows<TileT> ? col : row;
-    element.pair = static_cast<uint8_t>(element.pair >> at % 2 * 4 & 0xf);
-  }
-  return element;
-}
-template <class TileT>
-void WriteElement(const TileT& tile, size_t row, size_t col, const typename TileT::DType& value) {
-  if constexpr (kPacked<typename TileT::DType> == 1) {
-    *PlaceOf(tile, row, col) = value;
-  } else {
-    uint8_t& pair = PlaceOf(tile, row, col)->pair;
-    const size_t shift = (kPairsInRows<TileT> ? col : row) % 2 * 4;
-    pair = static_cast<uint8_t>((pair & ~(0xfu << shift)) | (value.pair & 0xfu) << shift);
-  }
 }
 
 /// Rows and columns of a tile's valid region: constants, or numbers in the object when kValid is
@@ -120,19 +73,13 @@ NPU_ONE_BODY(NPU_RAISES void RaiseTf32(const char* op)) {
   npu::RaiseFault(op, "CAST_ROUND or CAST_RINT", "another round mode");
 }
 
-NPU_ONE_BODY(NPU_RAISES void RaiseElement(const char* op, bool has_address, int count,
-                                          uint32_t offset)) {
-  if (!has_address) npu::RaiseFault(op, "a tile with an address from TASSIGN", "one without");
-  npu::RaiseFault(op, "an element from 0 to " + npu::TextOf(count - 1), npu::TextOf(offset));
-}
-NPU_ONE_BODY(NPU_RAISES void RaiseElementAt(const char* op, bool has_address, int rows, int cols,
-                                            size_t row, size_t col)) {
-  if (!has_address) npu::RaiseFault(op, "a tile with an address from TASSIGN", "one without");
-  npu::RaiseFault(op,
-                  "an element of a tile of " + npu::TextOf(rows) + "x" + npu::TextOf(cols) +
-                      " within its on-chip space",
-                  "row " + npu::TextOf(static_cast<int64_t>(row)) + ", column " +
-                      npu::TextOf(static_cast<int64_t>(col)));
+/// Storage of a tile of auto mode.
+template <TileType kLoc, class T>
+inline T* StorageOf(const TileStorage& storage, uint64_t bytes, int rows, int cols) {
+  constexpr npu::Space kSpace = SpaceOf(kLoc);
+  constexpr uint64_t kMost = npu::LargestCapacity(kSpace);  // a compact tile may be larger
+  return reinterpret_cast<T*>(storage.Get(kSpace, bytes < kMost ? bytes : kMost,
+                                          {KindName(kLoc), kTypeName<T>, rows, cols}));
 }
 
 /// Rows (or columns) of the inner box of a boxed tile; 1 for a tile without boxes.
@@ -241,9 +188,10 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
   /// Makes this tile lie where other does, at address, which lies in it.
   template <class Other>
   void View(const Other& other, T* address) {
-    storage_ = other.storage_;
+    storage_ = other.Storage();
     data_ = address;
   }
+  const detail::TileStorage& Storage() const { return storage_; }
 
   /// Whether loads keep k of float operands at whole boxes, as kernels for A2/A3 say. Nothing
   /// depends on it here: products take k from the valid region.
@@ -288,35 +236,37 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
 #endif
 
  private:
-  template <TileType kOtherLoc, class OtherT, int kR, int kC, BLayout kB, int kVr, int kVc,
-            SLayout kS, int kFractal, PadValue kPad, CompactMode kCompact>
-  friend class Tile;
-
-  // Elements that a space has room for. An accumulator's window may be of a larger extent.
-  static constexpr uint64_t kRoom = npu::LargestCapacity(SpaceOf(Loc)) / sizeof(T);
+  /// Elements from the start to the end of the space. Windows of an accumulator and operands may
+  /// have an extent that ends behind it.
+  int64_t Room(const char* op) const {
+    constexpr uint64_t kMost = npu::LargestCapacity(SpaceOf(Loc));
+    constexpr bool kMayEndBehind =
+        Loc == TileType::Acc || Loc == TileType::Left || Loc == TileType::Right;
+    const uint64_t bytes =
+        kMayEndBehind ? detail::BytesBehind(op, data(), SpaceOf(Loc), kMost) : kMost;
+    return static_cast<int64_t>(bytes / sizeof(T));
+  }
 
   void TakeStorage() const {
     if (!detail::kIsAuto || __builtin_expect(data_ != nullptr, 1)) return;
-    constexpr npu::Space kSpace = SpaceOf(Loc);
-    constexpr uint64_t kMost = npu::LargestCapacity(kSpace);  // a compact tile may be larger
     constexpr uint64_t kBytes = uint64_t{Rows} * Cols * sizeof(T) / detail::kPacked<T>;
-    data_ = reinterpret_cast<T*>(storage_.Get(kSpace, kBytes < kMost ? kBytes : kMost,
-                                              {detail::KindName(Loc), kTypeName<T>, Rows, Cols}));
+    data_ = detail::StorageOf<Loc, T>(storage_, kBytes, Rows, Cols);
   }
   void CheckElement(const char* op, uint32_t offset) const {
     static_assert(Compact != CompactMode::Normal || Loc == TileType::Vec || Loc == TileType::Mat,
                   "GetValue, SetValue: expected a tile that is not compact");
-    constexpr uint64_t kStored = Numel / detail::kPacked<T>;
-    constexpr int kCount = static_cast<int>(kStored < kRoom ? kStored : kRoom);
+    constexpr int64_t kStored = Numel / detail::kPacked<T>;
     const bool has_place = npu::IsPlace(data());
-    if (__builtin_expect(has_place && offset < static_cast<uint32_t>(kCount), 1)) return;
-    detail::RaiseElement(op, has_place, kCount, offset);
+    const int64_t room = has_place ? Room(op) : 0;
+    const int64_t count = kStored < room ? kStored : room;
+    if (__builtin_expect(offset < count, 1)) return;
+    detail::RaiseElement(op, has_place, static_cast<int>(count), offset);
   }
 #ifdef __CPU_SIM
   void CheckElementAt(const char* op, size_t row, size_t col) const {
     const bool has_place = npu::IsPlace(data());
     const bool inside = has_place && row < size_t{Rows} && col < size_t{Cols} &&
-                        detail::PlaceOf(*this, row, col) - data() < int64_t{kRoom};
+                        detail::PlaceOf(*this, row, col) - data() < Room(op);
     if (__builtin_expect(!inside, 0)) {
       detail::RaiseElementAt(op, has_place, Rows, Cols, row, col);
     }

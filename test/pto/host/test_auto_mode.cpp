@@ -105,6 +105,38 @@ TEST(AutoMode, TassignDoesNothing) {
   });
 }
 
+TEST(AutoMode, TilesOfConvolutionsHaveStorage) {
+  using Shape = ConvTileShape<-1, 1, 2, 16, 16>;
+  using Image = ConvTile<TileType::Mat, half, 0, Layout::NC1HWC0, Shape>;
+  using Roomy = ConvTile<TileType::Mat, half, 2048, Layout::NC1HWC0, Shape>;
+  using Line = ConvTile<TileType::Mat, half, 0, Layout::NC1HWC0, ConvTileShape<1, 1, 1, 16, 16>>;
+  using Whole = ConvTile<TileType::Mat, half, 0, Layout::NC1HWC0, ConvTileShape<1, 1, 16, 1, 16>>;
+  OnCube([] {
+    Image image(3);
+    Roomy roomy(1);
+    Whole view;
+    {
+      Line line, same;
+      TASSIGN(line, 64);
+      TASSIGN<64>(same);
+      TEXPANDS(image, half(1));
+      TEXPANDS(roomy, half(2));
+      TEXPANDS(line, half(3));
+      TRESHAPE(view, line);
+      EXPECT_EQ(AddressOf(image), 0u);
+      EXPECT_EQ(AddressOf(roomy), 3u * 512 * 2);
+      EXPECT_EQ(AddressOf(line), 3u * 512 * 2 + 2048 * 2);
+      EXPECT_NE(AddressOf(same), AddressOf(line));
+    }
+    Line other;
+    TEXPANDS(other, half(4));
+    EXPECT_EQ(static_cast<float>(image.data()[0]), 1.0f);
+    EXPECT_EQ(static_cast<float>(roomy.data()[511]), 2.0f);
+    EXPECT_EQ(static_cast<float>(view.data()[255]), 3.0f);
+    EXPECT_EQ(static_cast<float>(other.data()[255]), 4.0f);
+  });
+}
+
 TEST(AutoMode, EachBlockStartsWithAllOfItsMemory) {
   std::vector<int> starts(4, 1);
   OnCore(

@@ -272,6 +272,13 @@ TEST(HostCore, NamesElementsThatTheTileDoesNotHave) {
   TileAcc<float, 512, 256, 16, 16> window;
   TASSIGN(window, 127 * 1024);
   EXPECT_EQ(FaultOf([&] { window.GetElement(15, 15); }), "");
+  // Of L0C, which has 128 KiB, the window begins in the last.
+  EXPECT_NE(FaultOf([&] { window.GetElement(16, 0); }), "");
+  EXPECT_EQ(FaultOf([&] { window.GetValue(255); }), "");
+  EXPECT_NE(FaultOf([&] {
+              window.SetValue(256, 0.0f);
+            }).find("SetValue: expected an element from 0 to 255, got 256"),
+            std::string::npos);
   EXPECT_NE(FaultOf([&] { window.GetElement(511, 255); }), "");
   EXPECT_NE(FaultOf([&] { window.GetValue(512 * 256 - 1); }), "");
 }

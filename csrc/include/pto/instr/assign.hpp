@@ -196,7 +196,7 @@ template <class T, class Address>
   if constexpr (is_tile_data_v<T> || is_conv_tile_v<T>) {
     static_assert(std::is_integral_v<Address> || std::is_enum_v<Address>,
                   "TASSIGN: expected an integer as address of a tile");
-    if constexpr (detail::kIsAuto && is_tile_data_v<T>) return;
+    if constexpr (detail::kIsAuto) return;
     detail::Assign(obj, static_cast<uint64_t>(address));
   } else {
     static_assert(is_global_data_v<T>, "TASSIGN: expected a tile or a global tensor");
@@ -216,7 +216,7 @@ template <std::size_t kAddress, class TileT>
   static_assert(kAddress + (detail::kMayShrink<TileT> ? 0 : detail::kTileBytes<TileT>) <=
                     npu::LargestCapacity(SpaceOf(TileT::Loc)),
                 "TASSIGN: expected the tile to end within its on-chip space");
-  if constexpr (!detail::kIsAuto || is_conv_tile_v<TileT>) detail::Assign(tile, kAddress);
+  if constexpr (!detail::kIsAuto) detail::Assign(tile, kAddress);
 }
 
 /// Makes dst another view of the memory of src.
@@ -232,7 +232,7 @@ inline RecordEvent TRESHAPE(Dst& dst, Src& src, Events&... events) {
                 "TRESHAPE: expected tiles that both have inner boxes, or neither");
   (events.Wait(), ...);
   auto* data = reinterpret_cast<typename Dst::DType*>(src.data());
-  if constexpr (detail::kIsAuto && is_tile_data_v<Dst> && is_tile_data_v<Src>) {
+  if constexpr (detail::kIsAuto) {
     dst.View(src, data);
   } else {
     dst.data() = data;
