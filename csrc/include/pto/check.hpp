@@ -131,18 +131,21 @@ NPU_ONE_BODY(NPU_RAISES void RaiseType(const npu::Core& core, const char* op, ui
 }
 
 /// Faults unless the running SoC computes op on elements of type (of TypeSet, with its name).
-/// double is an extension that a launch asks for.
+/// double is an extension that a launch asks for. Host code may take what any chip computes, and
+/// host_types.
 inline void CheckType(const npu::Core& core, const char* op, TypeRule rule, uint32_t type,
-                      const char* name) {
+                      const char* name, uint32_t host_types = 0) {
   const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
   if (__builtin_expect((type & allowed) != 0 || !core.check_limits, 1)) return;
-  if ((type == kDouble && core.allow_float64) || npu::TakesHostForms(core)) return;
+  if (type == kDouble && core.allow_float64) return;
+  if (npu::TakesHostForms(core) && (type & (rule.a3 | rule.a5 | host_types)) != 0) return;
   RaiseType(core, op, allowed, name);
 }
 
 template <class T>
-inline void CheckType(const npu::Core& core, const char* op, TypeRule rule) {
-  CheckType(core, op, rule, kTypeBit<T>, kTypeName<T>);
+inline void CheckType(const npu::Core& core, const char* op, TypeRule rule,
+                      uint32_t host_types = 0) {
+  CheckType(core, op, rule, kTypeBit<T>, kTypeName<T>, host_types);
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseOperandType(const npu::Core& core, const char* op,
@@ -158,7 +161,7 @@ inline void CheckOperandType(const npu::Core& core, const char* op, const char* 
                              TypeRule rule) {
   const uint32_t allowed = core.arch->generation == npu::Generation::kA3 ? rule.a3 : rule.a5;
   if (__builtin_expect((kTypeBit<T> & allowed) != 0 || !core.check_limits, 1)) return;
-  if (npu::TakesHostForms(core)) return;
+  if (npu::TakesHostForms(core) && (kTypeBit<T> & (rule.a3 | rule.a5)) != 0) return;
   RaiseOperandType(core, op, operand, allowed, kTypeName<T>);
 }
 

@@ -43,6 +43,9 @@ inline float Clamp(float value, float low, float high) {
   return value < high ? value : high;
 }
 
+/// Bit of the control register by which infinity and NaN become finite in moves that no chip has.
+inline constexpr int kSaturatesInfinity = 48;
+
 /// One element, scaled and brought into the range of Out: to integers round(value * scale), ties to
 /// even, held to 9 bits, plus offset, held to 8 bits; to int16 value shifted right, held to 16
 /// bits; to floats value * scale, of 8 and 16 bits held to their largest finite values. Without
@@ -64,6 +67,11 @@ inline Out Quantize(In value, const QuantWord& quant) {
     const float held = quant.into_int8 ? Clamp(moved, -128, 127) : Clamp(moved, 0, 255);
     return static_cast<Out>(static_cast<int>(held));
   } else {
+    if (!kNineBits && !__builtin_isfinite(scaled)) {
+      if ((npu::current_core->control >> kSaturatesInfinity & 1) == 0)
+        return static_cast<Out>(scaled);
+      if (scaled != scaled) return Out{};
+    }
     return static_cast<Out>(scaled != scaled ? scaled
                                              : Clamp(scaled, -kLargest<Out>, kLargest<Out>));
   }

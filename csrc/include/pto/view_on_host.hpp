@@ -24,9 +24,9 @@ GlobalFacts InOrderOf(const Global& global) {
 }
 
 /// global as a transfer with tile takes it: in the order of the tile where it has its shape so
-/// alone; for a store of fewer lines than it has, those alone.
+/// alone; of a larger matrix as much as the valid region has.
 template <class TileT, class Global>
-GlobalFacts ViewOnHost(const TileT& tile, const Global& global, bool stores) {
+GlobalFacts ViewOnHost(const TileT& tile, const Global& global) {
   GlobalFacts view(global);
   const TileFacts facts(tile);
   if (HasShapeOf(view, facts)) return view;
@@ -36,9 +36,9 @@ GlobalFacts ViewOnHost(const TileT& tile, const Global& global, bool stores) {
     if (HasShapeOf(turned, facts)) return turned;
   }
   const bool is_one = view.shape[0] == 1 && view.shape[1] == 1 && view.shape[2] == 1;
-  const int lines = facts.kind->lines.lines_are_rows ? facts.kind->rows : facts.kind->cols;
-  const int64_t all = view.LinesAreRows() ? view.Rows() : view.Cols();
-  if (stores && kLines && is_one && all > lines && view.Rows() >= facts.valid_rows &&
+  // A matrix goes to L1 as a whole, as on the chip.
+  constexpr bool kMayCut = kLines && TileT::Loc != TileType::Mat;
+  if (kMayCut && is_one && facts.ValidRegionFits() && view.Rows() >= facts.valid_rows &&
       view.Cols() >= facts.valid_cols) {
     view.shape[3] = facts.valid_rows;
     view.shape[4] = facts.valid_cols;

@@ -76,14 +76,14 @@ TEST(HostForms, AViewMayBeMeantInTheOrderOfTheTile) {
   for (size_t i = 0; i < in.size(); ++i) EXPECT_EQ(tile.GetElement(i / 8, i % 8), in[i]);
 }
 
-TEST(HostForms, AStoreTakesNoLinesThatTheTileLacks) {
-  std::vector<float> out(16 * 8, -1.0f);
-  Matrix<float, 16, 8> global(out.data());
-  VecTile<float, 4, 8> tile;
+TEST(HostForms, OfALargerMatrixTheValidRegionMoves) {
+  std::vector<float> in = Numbers(16 * 8), out(16 * 8, -1.0f);
+  Matrix<float, 16, 8> from(in.data()), to(out.data());
+  VecTile<float, 4, 8, BLayout::RowMajor, 3, 5> tile;
   TASSIGN(tile, 0);
-  TEXPANDS(tile, 3.0f);
-  TSTORE(global, tile);
-  for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], i < 32 ? 3.0f : -1.0f);
+  TLOAD(tile, from);
+  TSTORE(to, tile);
+  for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], i / 8 < 3 && i % 8 < 5 ? in[i] : -1.0f);
 }
 
 TEST(HostForms, PartsMoveBetweenAnyTilesAndTypes) {
@@ -146,6 +146,29 @@ TEST(HostForms, QuantizesOnTheWayFromVecTilesToMemory) {
   for (size_t i = 0; i < in.size(); ++i) EXPECT_EQ(out[i], 2 * in[i] + 7);
 }
 
+TEST(HostForms, ABitOfTheControlRegisterMakesInfinityFinite) {
+  MatTile<float, 16, 16> src;
+  MatTile<half, 16, 16> dst;
+  TASSIGN(src, 0);
+  TASSIGN(dst, 1024);
+  TEXPANDS(src, 1.0f);
+  src.SetElement(0, 0, -INFINITY);
+  src.SetElement(0, 1, NAN);
+  src.SetElement(0, 2, 1e6f);
+  const auto extract = [&](uint64_t cookie) {
+    cpu_sim::set_task_cookie(cookie);
+    TEXTRACT<decltype(dst), decltype(src), ReluPreMode::NoRelu>(dst, src, uint64_t{0x3f800000}, 0,
+                                                                0);
+  };
+  extract(uint64_t{1} << 48);
+  EXPECT_EQ(static_cast<float>(dst.GetElement(0, 0)), -65504.0f);
+  EXPECT_EQ(static_cast<float>(dst.GetElement(0, 1)), 0.0f);
+  extract(0);
+  EXPECT_EQ(static_cast<float>(dst.GetElement(0, 0)), -INFINITY);
+  EXPECT_TRUE(std::isnan(static_cast<float>(dst.GetElement(0, 1))));
+  EXPECT_EQ(static_cast<float>(dst.GetElement(0, 2)), 65504.0f);
+}
+
 TEST(HostForms, ConvertsPairsThatNoChipHas) {
   VecTile<int32_t, 1, 8> in;
   VecTile<uint32_t, 1, 8> bits;
@@ -183,6 +206,29 @@ TEST(HostForms, ComputesOnTypesThatNoChipTakes) {
   for (size_t i = 0; i < 16; ++i) in.SetElement(0, i, static_cast<int16_t>(i - 8));
   TLRELU(out, in, int16_t{3});
   for (int i = 0; i < 16; ++i) EXPECT_EQ(out.GetElement(0, i), i > 8 ? i - 8 : 3 * (i - 8));
+}
+
+TEST(HostForms, ReducesAndExpandsIntegersThatNoChipTakes) {
+  VecTile<uint16_t, 2, 16> in, out;
+  TASSIGN(in, 0);
+  TASSIGN(out, 64);
+  for (size_t i = 0; i < 32; ++i) in.SetElement(i / 16, i % 16, static_cast<uint16_t>(i * 4000));
+  TEXPANDS(out, uint16_t{7});
+  TPAIRREDUCESUM(out, in);
+  for (size_t i = 0; i < 32; ++i) {
+    const size_t row = i / 16, col = i % 16;
+    const size_t sum = (row * 16 + 2 * col) * 8000 + 4000;
+    EXPECT_EQ(out.GetElement(row, col), col < 8 ? static_cast<uint16_t>(sum) : 0);
+  }
+  TCOLEXPANDSUB(out, in, in);
+  for (size_t i = 0; i < 16; ++i) {
+    EXPECT_EQ(out.GetElement(0, i), 0);
+    EXPECT_EQ(out.GetElement(1, i), 64000);
+  }
+  VecTile<int64_t, 1, 4> wide;
+  TASSIGN(wide, 128);
+  EXPECT_NE(FaultOf([&] { TPAIRREDUCESUM(wide, wide); }).find("expected elements of type half"),
+            std::string::npos);
 }
 
 TEST(HostForms, ScalesOfHalfMayBeFloatAndExponentsInBoxes) {

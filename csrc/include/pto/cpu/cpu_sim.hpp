@@ -18,6 +18,7 @@
 #include "pto/cpu/NPUMemoryModel.hpp"
 #include "pto/cpu/tile_offsets.hpp"
 #include "pto/cpu/trace.hpp"
+#include "pto/fixpipe.hpp"
 
 namespace pto::cpu_sim {
 
@@ -54,8 +55,14 @@ inline void set_execution_context(uint32_t block_idx, uint32_t subblock_id,
   Enter({block_idx, subblock_id, subblock_dim, CurrentContext().task_cookie});
 }
 inline void reset_execution_context() { Enter({}); }
-/// A number of the caller's own for what this thread runs; get_task_cookie() gives it back.
-inline void set_task_cookie(uint64_t cookie) { CurrentContext().task_cookie = cookie; }
+/// A number of the caller's own for what this thread runs; get_task_cookie() gives it back. Some
+/// programs pass a bit of the control register so.
+inline void set_task_cookie(uint64_t cookie) {
+  constexpr uint64_t kBit = uint64_t{1} << pto::detail::kSaturatesInfinity;
+  uint64_t& control = npu::HostCore().control;
+  control = (control & ~kBit) | (cookie & kBit);
+  CurrentContext().task_cookie = cookie;
+}
 
 class ScopedExecutionContext {
  public:

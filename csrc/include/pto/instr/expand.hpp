@@ -41,7 +41,7 @@ inline void CheckExpansion(const npu::Core& core, const char* op, TypeRule rule,
                            const Tiles&... tiles) {
   static_assert(((std::is_same_v<T, typename Tiles::DType> && !Tiles::isBoxedLayout) && ...),
                 "expected tiles of one element type without inner boxes");
-  CheckType<T>(core, op, rule);
+  CheckType<T>(core, op, rule, kAny8To32);
   [[maybe_unused]] int operand = 0;
   [[maybe_unused]] constexpr const char* kNames[] = {"dst", "src0", "src1"};
   (CheckTile(core, op, kNames[operand++], tiles), ...);

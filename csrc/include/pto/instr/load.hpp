@@ -97,7 +97,7 @@ template <class TileT, class Global>
   }
   const void* call_site = __builtin_return_address(0);
   if constexpr (kForHost) {
-    LoadTile(op, call_site, TileFacts(tile), ViewOnHost(tile, global, false), &pad);
+    LoadTile(op, call_site, TileFacts(tile), ViewOnHost(tile, global), &pad);
   } else {
     LoadTile(op, call_site, TileFacts(tile), GlobalFacts(global), &pad);
   }

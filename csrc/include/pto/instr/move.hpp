@@ -170,7 +170,7 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
   };
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
     constexpr TypeRule kRule = kIsScale<Dst> ? TypeRule{0, kE8m0} : kOperandTypes;
-    CheckType<T>(*npu::current_core, op, kRule);
+    CheckType<T>(*npu::current_core, op, kRule, kAny8To32);
     if (!kTurned) CheckPairs<Src>(*npu::current_core, op, element_row, element_col);
     if constexpr (kPairs && kTurned) {
       TurnToOperand(op, dst, src, row, col);

@@ -76,7 +76,7 @@ inline void MoveFilter(const char* op, const void* call_site, Dst& dst, Conv& sr
     report(npu::Work{to.Lines() * to.Length(), 0, 0}, Writes(dst), AccessOf(conv.Tile(), false));
   };
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
-    CheckType<T>(*npu::current_core, op, {kLeftRightTypes, kLeftRightTypes});
+    CheckType<T>(*npu::current_core, op, {kLeftRightTypes, kLeftRightTypes}, kAny8To32);
     CopyFilter(op, TileFacts(dst), FilterMatrix(conv), row, col);
   });
 }

@@ -240,7 +240,7 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
   }
   const void* call_site = __builtin_return_address(0);
   if constexpr (kForHost) {
-    StoreTile(call_site, ViewOnHost(tile, global, true), TileFacts(tile), mode);
+    StoreTile(call_site, ViewOnHost(tile, global), TileFacts(tile), mode);
   } else {
     StoreTile(call_site, GlobalFacts(global), TileFacts(tile), mode);
   }
