@@ -132,6 +132,12 @@ npuError_t npuDeviceSynchronize(void) {
   });
 }
 
+npuError_t npuDeviceQuery(void) {
+  return Using(__func__, [](const char*) {
+    return Registry::Get().BusyStreams(CurrentDevice()).empty() ? NPU_SUCCESS : NPU_ERROR_NOT_READY;
+  });
+}
+
 npuError_t npuStreamQuery(npuStream_t stream) {
   return Using(__func__, [&](const char* function) {
     const npuError_t error = CheckStream(function, stream);

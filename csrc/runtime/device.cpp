@@ -8,7 +8,7 @@
 namespace npu::runtime {
 namespace {
 
-thread_local int current_device = 0;
+[[gnu::tls_model("initial-exec")]] thread_local int current_device = 0;
 
 }  // namespace
 

@@ -75,6 +75,9 @@ NPU_API npuError_t npuGetCoreCount(int* cube_cores, int* vector_cores);
 NPU_API npuError_t npuGetCrossCoreAddress(uint64_t* address, uint32_t* bytes);
 /** Waits for all streams of the current device. */
 NPU_API npuError_t npuDeviceSynchronize(void);
+/** NPU_SUCCESS where npuDeviceSynchronize would return at once and without a fault, else
+ * NPU_ERROR_NOT_READY, which sets no message. Starts nothing. */
+NPU_API npuError_t npuDeviceQuery(void);
 
 /* --- memory
  * --------------------------------------------------------------------------------------------------

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+
+from npu_backend import _library
 
 Device = int | str | torch.device | None
 _initialized = False
@@ -16,6 +19,8 @@ _initialized = False
 # By name, since looking them up takes as long as they do: programs wait for the device after each step.
 _current_index = torch._C._accelerator_getDeviceIndex
 _wait_for = torch._C._accelerator_synchronizeDevice
+# 0 if there is nothing to wait for; without giving up the interpreter, which costs more than to ask.
+_query = ctypes.PyDLL(str(_library.library_path())).npuDeviceQuery
 
 
 def device_index(device: Device, *, optional: bool = True) -> int:
@@ -164,4 +169,7 @@ def utilization(device: Device = None) -> int:
 
 def synchronize(device: Device = None) -> None:
     """Waits for all streams of device and raises the fault of a kernel that has run there."""
-    _wait_for(_current_index() if device is None else device_index(device))
+    if device is not None:
+        _wait_for(device_index(device))
+    elif _query():
+        _wait_for(_current_index())

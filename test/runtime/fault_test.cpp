@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "runtime_test.hpp"
 
 namespace npu_test {
@@ -43,7 +45,10 @@ TEST(Fault, IsReturnedByDeviceSynchronizeAndByDestroy) {
   npuStream_t stream = nullptr;
   ASSERT_OK(npuStreamCreate(&stream));
   ASSERT_OK(Launch(stream, npu_kernel_fault_in_block, 1, 0u));
+  while (npuStreamQuery(stream) == NPU_ERROR_NOT_READY) std::this_thread::yield();
+  EXPECT_EQ(npuDeviceQuery(), NPU_ERROR_NOT_READY);  // the fault is not told yet
   EXPECT_ERROR(npuDeviceSynchronize(), NPU_ERROR_KERNEL_FAULT, "fault_in_block");
+  EXPECT_EQ(npuDeviceQuery(), NPU_SUCCESS);
   EXPECT_OK(npuDeviceSynchronize());
   ASSERT_OK(Launch(stream, npu_kernel_fault_in_block, 1, 0u));
   EXPECT_EQ(npuStreamDestroy(stream), NPU_ERROR_KERNEL_FAULT);

@@ -179,10 +179,13 @@ TEST(Stream, BelongsToTheDeviceItWasMadeOn) {
   EXPECT_EQ(device, 1);
   uint32_t list[4] = {};
   ASSERT_OK(Launch(stream, npu_kernel_append, 1, &list[0], 9u));
-  ASSERT_OK(npuDeviceSynchronize());  // device 0
+  EXPECT_EQ(npuDeviceQuery(), NPU_SUCCESS);  // device 0
+  ASSERT_OK(npuDeviceSynchronize());
   EXPECT_EQ(list[0], 0u);
   ASSERT_OK(npuSetDevice(1));
+  EXPECT_EQ(npuDeviceQuery(), NPU_ERROR_NOT_READY);
   ASSERT_OK(npuDeviceSynchronize());
+  EXPECT_EQ(npuDeviceQuery(), NPU_SUCCESS);
   EXPECT_EQ(list[0], 1u);
   ASSERT_OK(npuSetDevice(0));
   ASSERT_OK(npuStreamDestroy(stream));
