@@ -9,7 +9,7 @@ namespace npu_backend {
 namespace {
 
 constexpr c10::DeviceIndex kNone = -1;
-[[gnu::tls_model("initial-exec")]] thread_local c10::DeviceIndex host_allocations_on = kNone;
+thread_local c10::DeviceIndex host_allocations_on = kNone;
 
 void FreePooled(void* pointer) { BlockPool::Get().Free(pointer); }
 
