@@ -36,6 +36,14 @@ def values(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     return drawn.repeat(-(-count // _NORMAL_VALUES))[:count].to(dtype).reshape(shape)
 
 
+def operands(
+    dtype: torch.dtype, torch_dtype: torch.dtype | None, *shapes: tuple[int, ...]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Normal values of these shapes on npu, and the same on CPU; there in another dtype if one is given."""
+    cpu = [values(shape, dtype) for shape in shapes]
+    return [x.to("npu") for x in cpu], [x.to(torch_dtype or dtype) for x in cpu]
+
+
 def forward(
     ours: Function,
     theirs: Function,
@@ -46,9 +54,7 @@ def forward(
     """Calls without gradients, on normal values of these shapes; torch's in another dtype if one is given."""
 
     def make() -> Pair:
-        cpu = [values(shape, dtype) for shape in shapes]
-        npu = [x.to("npu") for x in cpu]
-        cpu = [x.to(torch_dtype or dtype) for x in cpu]
+        npu, cpu = operands(dtype, torch_dtype, *shapes)
         return finished(lambda: ours(*npu)), lambda: theirs(*cpu)
 
     return make
@@ -64,9 +70,9 @@ def backward(
     """The way back alone, for all operands; the graph is made once."""
 
     def make() -> Pair:
-        cpu = [values(shape, dtype) for shape in shapes]
-        npu = [x.to("npu").requires_grad_() for x in cpu]
-        cpu = [x.to(torch_dtype or dtype).requires_grad_() for x in cpu]
+        npu, cpu = operands(dtype, torch_dtype, *shapes)
+        for x in (*npu, *cpu):
+            x.requires_grad_()
         z, z_npu = _as_tuple(theirs(*cpu)), _as_tuple(ours(*npu))
         gradients_npu = [values(out.shape, dtype).to("npu") for out in z_npu]
         gradients = [g.cpu().to(torch_dtype or dtype) for g in gradients_npu]
