@@ -2,13 +2,12 @@
 // The environment is read once per process: each case is a forked child of a process that never
 // uses the device.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <functional>
 
+#include "child.hpp"
 #include "npu/host_core.hpp"
 #include "runtime_test.hpp"
 
@@ -18,27 +17,10 @@ namespace {
 /// What body returns in a child whose environment has variable = value.
 std::string With(const char* variable, const char* value,
                  const std::function<std::string()>& body) {
-  int ends[2];
-  EXPECT_EQ(pipe(ends), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
+  return InChild([&] {
     setenv(variable, value, 1);
-    const std::string text = body();
-    const ssize_t written = write(ends[1], text.data(), text.size());
-    _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
-  }
-  close(ends[1]);
-  std::string result;
-  char buffer[1024];
-  for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof(buffer))) > 0;) {
-    result.append(buffer, static_cast<size_t>(count));
-  }
-  close(ends[0]);
-  int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  return result;
+    return body();
+  });
 }
 
 std::string DeviceCount() {

@@ -1,39 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <functional>
-
+#include "child.hpp"
 #include "runtime_test.hpp"
 
 namespace npu_test {
 namespace {
-
-/// What body writes in a forked child; fails when the child does not end on its own.
-std::string InChild(const std::function<std::string()>& body) {
-  int ends[2];
-  EXPECT_EQ(pipe(ends), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);  // a hang ends as a signal, which the parent reports
-    const std::string text = body();
-    const ssize_t written = write(ends[1], text.data(), text.size());
-    _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
-  }
-  close(ends[1]);
-  std::string result;
-  char buffer[1024];
-  for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof(buffer))) > 0;) {
-    result.append(buffer, static_cast<size_t>(count));
-  }
-  close(ends[0]);
-  int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  return result;
-}
 
 /// The tests run in this order in one process: before and after the first use of the device.
 TEST(Fork, BeforeTheFirstUseGivesAChildThatWorks) {
