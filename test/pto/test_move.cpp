@@ -5,8 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "elements.hpp"
-#include "plain_tile.hpp"
+#include "moved_tiles.hpp"
 
 namespace {
 
@@ -15,10 +14,12 @@ using test::At;
 using test::Bias;
 using test::BitsOf;
 using test::ExpectContains;
+using test::ExpectMoved;
 using test::FaultOf;
 using test::Fill;
 using test::LeftNz;
 using test::LeftZz;
+using test::Mark;
 using test::MatNd;
 using test::MatNz;
 using test::Matrix;
@@ -28,18 +29,6 @@ using test::OnCore;
 using test::OnCube;
 using test::Right;
 using test::VecTile;
-
-/// A value for each place, exact in every element type while rows and columns are few.
-int Mark(int row, int col) { return (row * 7 + col * 3) % 120; }
-
-template <class Dst, class Src>
-void ExpectMoved(const Dst& dst, const Src& src, int rows, int cols, int row = 0, int col = 0) {
-  for (int r = 0; r < rows; ++r) {
-    for (int c = 0; c < cols; ++c) {
-      ASSERT_EQ(BitsOf(At(dst, r, c)), BitsOf(At(src, r + row, c + col))) << r << " " << c;
-    }
-  }
-}
 
 template <class Dst, class Src>
 void CheckMove() {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "plain_tile.hpp"
+#include "moved_tiles.hpp"
 
 namespace {
 
@@ -13,9 +13,11 @@ using test::Acc;
 using test::At;
 using test::BitsOf;
 using test::ExpectContains;
+using test::ExpectMoved;
 using test::FaultOf;
 using test::Fill;
 using test::LeftZz;
+using test::Mark;
 using test::MatNz;
 using test::MatZn;
 using test::On;
@@ -23,18 +25,6 @@ using test::OnCore;
 using test::OnCube;
 using test::Right;
 using test::VecTile;
-
-/// A value for each place, exact in every element type while rows and columns are few.
-int Mark(int row, int col) { return (row * 7 + col * 3) % 120; }
-
-template <class Dst, class Src>
-void ExpectMoved(const Dst& dst, const Src& src, int rows, int cols, int row = 0, int col = 0) {
-  for (int r = 0; r < rows; ++r) {
-    for (int c = 0; c < cols; ++c) {
-      ASSERT_EQ(BitsOf(At(dst, r, c)), BitsOf(At(src, r + row, c + col))) << r << " " << c;
-    }
-  }
-}
 
 template <int kCols>
 using Words = Tile<TileType::Scaling, uint64_t, 1, kCols, BLayout::RowMajor, 1, -1>;
