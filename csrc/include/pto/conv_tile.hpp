@@ -15,7 +15,7 @@ inline constexpr int kConvDims = 6;  // most dimensions of a ConvTile
 
 /// Storage of a ConvTile of auto mode.
 template <class Conv>
-typename Conv::DType* StorageOfConv(const Conv& conv);
+typename Conv::DType* StorageOfConv(const Conv& conv, const TileStorage& storage);
 
 }  // namespace detail
 
@@ -59,7 +59,7 @@ inline namespace auto_mode {
 ///   more
 /// Source: PTO ISA, ConvTile.
 template <TileType Loc_, class T, int BufferSize_, Layout Layout_, class Shape_>
-class ConvTile {
+class ConvTile : public detail::TilePlace<ConvTile<Loc_, T, BufferSize_, Layout_, Shape_>, T> {
  public:
   using DType = T;
   using TileDType = T*;
@@ -92,23 +92,6 @@ class ConvTile {
   int64_t GetShape(int dim) const {
     return dim < 0 || dim >= totalDimCount ? -1 : shape_.shape[dim];
   }
-
-  /// Address that TASSIGN gave, in auto mode that of storage of its own.
-  TileDType& data() {
-    TakeStorage();
-    return data_;
-  }
-  const TileDType& data() const {
-    TakeStorage();
-    return data_;
-  }
-  /// As that of Tile.
-  template <class Other>
-  void View(const Other& other, T* address) {
-    storage_ = other.Storage();
-    data_ = address;
-  }
-  const detail::TileStorage& Storage() const { return storage_; }
 
   // Size of the image, and rows and columns around it that count as the pad value: left, right,
   // top, bottom.
@@ -156,14 +139,14 @@ class ConvTile {
   void SetDstMposition(uint16_t position) { dst_m_position_ = position; }
 
  private:
+  friend detail::TilePlace<ConvTile, T>;
+
   static constexpr int kPads = 4;
 
-  void TakeStorage() const {
-    if (detail::kIsAuto && data_ == nullptr) data_ = detail::StorageOfConv(*this);
+  T* TakeFrom(const detail::TileStorage& storage) const {
+    return detail::StorageOfConv(*this, storage);
   }
 
-  mutable T* data_ = nullptr;
-  [[no_unique_address]] detail::TileStorage storage_;
   ShapeType shape_;
   uint8_t pad_list_[kPads] = {};
   uint16_t fmap_h_ = 0, fmap_w_ = 0;
@@ -250,14 +233,13 @@ class ConvFacts {
 };
 
 template <class Conv>
-typename Conv::DType* StorageOfConv(const Conv& conv) {
+typename Conv::DType* StorageOfConv(const Conv& conv, const TileStorage& storage) {
   using T = typename Conv::DType;
   const ConvFacts facts(conv, nullptr);
   const TileFacts tile = facts.Tile();
   const auto elements =
       static_cast<uint64_t>(std::max<int64_t>(facts.Elements(), Conv::bufferSize));
-  return StorageOf<Conv::Loc, T>(conv.Storage(), elements * sizeof(T), tile.kind->rows,
-                                 tile.kind->cols);
+  return StorageOf<Conv::Loc, T>(storage, elements * sizeof(T), tile.kind->rows, tile.kind->cols);
 }
 
 }  // namespace detail

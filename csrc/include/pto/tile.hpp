@@ -82,6 +82,39 @@ inline T* StorageOf(const TileStorage& storage, uint64_t bytes, int rows, int co
                                           {KindName(kLoc), kTypeName<T>, rows, cols}));
 }
 
+/// Where a tile lies.
+template <class TileT, class T>
+class TilePlace {
+ public:
+  /// Address that TASSIGN gave, in auto mode that of storage of its own. Const access yields a
+  /// writable address too: a tile is a handle.
+  T*& data() {
+    TakeStorage();
+    return data_;
+  }
+  T* const& data() const {
+    TakeStorage();
+    return data_;
+  }
+
+  /// Makes this tile lie where other does, at address, which lies in it.
+  template <class Other>
+  void View(const Other& other, T* address) {
+    storage_ = other.Storage();
+    data_ = address;
+  }
+  const TileStorage& Storage() const { return storage_; }
+
+ private:
+  void TakeStorage() const {
+    if (!kIsAuto || __builtin_expect(data_ != nullptr, 1)) return;
+    data_ = static_cast<const TileT*>(this)->TakeFrom(storage_);
+  }
+
+  mutable T* data_ = nullptr;
+  [[no_unique_address]] TileStorage storage_;
+};
+
 /// Rows (or columns) of the inner box of a boxed tile; 1 for a tile without boxes.
 constexpr int InnerExtent(SLayout inner, int fractal_bytes, size_t element_bytes, bool rows) {
   if (inner == SLayout::NoneBox) return 1;
@@ -108,7 +141,11 @@ template <TileType Loc_, class T, int Rows_, int Cols_, BLayout BFractal_ = BLay
           int RowValid_ = Rows_, int ColValid_ = Cols_, SLayout SFractal_ = SLayout::NoneBox,
           int SFractalSize_ = 512, PadValue PadVal_ = PadValue::Null,
           CompactMode Compact_ = CompactMode::Null>
-class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColValid_> {
+class Tile : public detail::ValidRows<RowValid_>,
+             public detail::ValidCols<ColValid_>,
+             public detail::TilePlace<Tile<Loc_, T, Rows_, Cols_, BFractal_, RowValid_, ColValid_,
+                                           SFractal_, SFractalSize_, PadVal_, Compact_>,
+                                      T> {
  public:
   using DType = T;
   using TileDType = T*;
@@ -174,24 +211,7 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
     SetValidCol(valid_col);
   }
 
-  /// Address that TASSIGN gave, in auto mode that of the tile's own storage. Const access yields a
-  /// writable address too: a tile is a handle.
-  TileDType& data() {
-    TakeStorage();
-    return data_;
-  }
-  const TileDType& data() const {
-    TakeStorage();
-    return data_;
-  }
-
-  /// Makes this tile lie where other does, at address, which lies in it.
-  template <class Other>
-  void View(const Other& other, T* address) {
-    storage_ = other.Storage();
-    data_ = address;
-  }
-  const detail::TileStorage& Storage() const { return storage_; }
+  using detail::TilePlace<Tile, T>::data;
 
   /// Whether loads keep k of float operands at whole boxes, as kernels for A2/A3 say. Nothing
   /// depends on it here: products take k from the valid region.
@@ -236,6 +256,8 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
 #endif
 
  private:
+  friend detail::TilePlace<Tile, T>;
+
   /// Elements from the start to the end of the space. Windows of an accumulator and operands may
   /// have an extent that ends behind it.
   int64_t Room(const char* op) const {
@@ -247,10 +269,9 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
     return static_cast<int64_t>(bytes / sizeof(T));
   }
 
-  void TakeStorage() const {
-    if (!detail::kIsAuto || __builtin_expect(data_ != nullptr, 1)) return;
+  T* TakeFrom(const detail::TileStorage& storage) const {
     constexpr uint64_t kBytes = uint64_t{Rows} * Cols * sizeof(T) / detail::kPacked<T>;
-    data_ = detail::StorageOf<Loc, T>(storage_, kBytes, Rows, Cols);
+    return detail::StorageOf<Loc, T>(storage, kBytes, Rows, Cols);
   }
   void CheckElement(const char* op, uint32_t offset) const {
     static_assert(Compact != CompactMode::Normal || Loc == TileType::Vec || Loc == TileType::Mat,
@@ -273,8 +294,6 @@ class Tile : public detail::ValidRows<RowValid_>, public detail::ValidCols<ColVa
   }
 #endif
 
-  mutable T* data_ = nullptr;
-  [[no_unique_address]] detail::TileStorage storage_;
   bool is_k_aligned_ = false;
 };
 
