@@ -286,6 +286,34 @@ TEST(HostForms, StagingTilesNeedNoAddress) {
   for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], in[i % 64]);
 }
 
+TEST(HostForms, TablesOfBiasMayLieFarBehind) {
+  Tile<TileType::Bias, float, 1, 32> bias;
+  TASSIGN(bias, 100 * 1024);
+  bias.SetElement(0, 31, 2.5f);
+  EXPECT_EQ(bias.GetElement(0, 31), 2.5f);
+  EXPECT_NE(FaultOf([&] { TASSIGN(bias, 512 * 1024); }).find("524288 bytes of BT"),
+            std::string::npos);
+}
+
+TEST(HostForms, CompactTilesTakeElementsOf4BitsThatTurn) {
+  using Pair = float4_e2m1x2_t;
+  Tile<TileType::Mat, Pair, 64, 64, BLayout::ColMajor, 64, 64, SLayout::RowMajor> src;
+  TileRightCompact<Pair, 64, 64, 48, 34> dst;
+  TASSIGN(src, 0);
+  TASSIGN(dst, 0);
+  const auto code = [](size_t row, size_t col) {
+    return static_cast<uint8_t>((row * 3 + col) % 16);
+  };
+  for (size_t row = 0; row < 64; ++row) {
+    for (size_t col = 0; col < 64; ++col) src.SetElement(row, col, Pair{code(row, col)});
+  }
+  TEXTRACT(dst, src, 2, 4);
+  for (size_t row = 0; row < 48; ++row) {
+    for (size_t col = 0; col < 34; ++col)
+      EXPECT_EQ(dst.GetElement(row, col).RawData(), code(row + 2, col + 4));
+  }
+}
+
 TEST(HostForms, AThreadHandsOnToItself) {
   ffts_cross_core_sync(PIPE_MTE3, 1 | 2 << 4 | 5 << 8);
   wait_flag_dev(5);

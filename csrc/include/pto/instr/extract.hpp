@@ -15,7 +15,7 @@ template <class Dst, class Src>
 inline constexpr bool kIsExtracted =
     kLeavesAcc<Dst, Src> ||
     (std::is_same_v<typename Dst::DType, typename Src::DType> &&
-     (Src::Loc == TileType::Mat ? kIsOperand<Dst>
+     (Src::Loc == TileType::Mat ? kIsOperand<Dst> && !kTurnsCompactPairs<Dst, Src>
                                 : Src::Loc == TileType::Vec && kOneLayout<Dst, Src>));
 
 template <class Dst, class Src>

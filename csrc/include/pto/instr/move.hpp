@@ -254,6 +254,11 @@ inline constexpr bool kLeavesAcc =
     Src::Loc == TileType::Acc && (Dst::Loc == TileType::Mat || Dst::Loc == TileType::Vec) &&
     Src::isBoxedLayout && !Src::isRowMajor && Src::isInnerRowMajor;
 
+/// Elements of 4 bits whose lines change direction on their way to a compact tile.
+template <class Dst, class Src>
+inline constexpr bool kTurnsCompactPairs = kIsCompact<Dst> && kPacked<typename Dst::DType> != 1 &&
+                                           kLinesAreRows<Dst> != kLinesAreRows<Src>;
+
 /// Whether a core has a path from the space of Src to that of Dst.
 template <class Dst, class Src>
 constexpr bool HasPath() {
@@ -264,7 +269,7 @@ constexpr bool HasPath() {
     if (kDst == TileType::Vec)
       return kSrc == TileType::Vec && sizeof(typename Dst::DType) == sizeof(typename Src::DType);
     if (kDst == TileType::Mat) return kLeavesAcc<Dst, Src>;
-    return kSrc == TileType::Mat && kDst != TileType::Acc &&
+    return kSrc == TileType::Mat && kDst != TileType::Acc && !kTurnsCompactPairs<Dst, Src> &&
            (std::is_same_v<typename Dst::DType, typename Src::DType> || kDst == TileType::Bias);
   }
 }
