@@ -119,4 +119,41 @@ struct GlobalFacts {
   }
 };
 
+/// The starts of the lines of a global tensor, one after another, as LineStart has them.
+class LineCursor {
+ public:
+  explicit LineCursor(const GlobalFacts& global)
+      : global_(global), last_(global.LinesAreRows() ? 3 : 4) {}
+
+  int64_t start() const { return start_; }
+
+  void Next() {
+    if (Steps(last_)) return;
+    if (global_.Boxed()) {
+      start_ += global_.stride[2];
+      return;
+    }
+    for (int d = 2; d >= 0; --d) {
+      if (Steps(d)) return;
+    }
+  }
+
+ private:
+  /// To the next index of dimension d; false where it starts again.
+  bool Steps(int d) {
+    if (++index_[d] < global_.shape[d]) {
+      start_ += global_.stride[d];
+      return true;
+    }
+    start_ -= (index_[d] - 1) * global_.stride[d];
+    index_[d] = 0;
+    return false;
+  }
+
+  const GlobalFacts& global_;
+  int last_;
+  int64_t index_[kGlobalDims] = {};
+  int64_t start_ = 0;
+};
+
 }  // namespace pto::detail

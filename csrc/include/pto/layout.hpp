@@ -28,6 +28,7 @@ struct Order : OrderOfType<TileT> {
   static constexpr size_t Offset(size_t line, size_t at) {
     return kTileKind<TileT>.lines.Offset(line, at);
   }
+  static constexpr size_t RunStep() { return kTileKind<TileT>.lines.RunStep(); }
 };
 
 template <class TileT>
@@ -37,6 +38,7 @@ class Order<TileT, true> : public OrderOfType<TileT> {
   size_t Lines() const { return order_.lines; }
   size_t Length() const { return order_.length; }
   size_t Offset(size_t line, size_t at) const { return order_.Offset(line, at); }
+  size_t RunStep() const { return order_.RunStep(); }
 
  private:
   LineOrder order_;

@@ -34,6 +34,34 @@ inline void Prefetch(const char* line, size_t bytes) {
   }
 }
 
+/// The pieces of a line from start on in global memory.
+template <class Move>
+inline void ForEachPieceOfLine(const TileFacts& tile, const LineOrder& order, size_t line,
+                               const GlobalFacts& global, char* start, const Move& move) {
+  const size_t length = tile.Length(), bytes = tile.kind->element_bytes;
+  const auto global_bytes = static_cast<int64_t>(global.element_bytes);
+  if (global.Boxed()) {
+    for (size_t at = 0; at < length;) {
+      const size_t count =
+          std::min({length - at, order.run - at % order.run, global.Run() - at % global.Run()});
+      move(Piece{line, at, tile.data + order.Offset(line, at) * bytes,
+                 start + global.InLine(static_cast<int64_t>(at)) * global_bytes, global.Step(),
+                 count});
+      at += count;
+    }
+    return;
+  }
+  const auto run_step = static_cast<int64_t>(order.RunStep() * bytes);
+  const int64_t global_run_step = static_cast<int64_t>(order.run) * global.Step() * global_bytes;
+  Piece piece = {line, 0, tile.data + order.Offset(line, 0) * bytes, start, global.Step(), 0};
+  for (; piece.at < length; piece.at += order.run) {
+    piece.count = std::min(length - piece.at, order.run);
+    move(piece);
+    piece.tile += run_step;
+    piece.global += global_run_step;
+  }
+}
+
 /// Calls move(piece) for all pieces of the valid region of tile.
 template <class Move>
 inline void ForEachPiece(const TileFacts& tile, const GlobalFacts& global, const Move& move) {
@@ -41,41 +69,25 @@ inline void ForEachPiece(const TileFacts& tile, const GlobalFacts& global, const
   const LineOrder order = tile.Order();
   const size_t lines = tile.Lines(), length = tile.Length(), bytes = tile.kind->element_bytes;
   const auto global_bytes = static_cast<int64_t>(global.element_bytes);
-  const auto start = [&](size_t line) {
-    return global.data + global.LineStart(static_cast<int64_t>(line)) * global_bytes;
-  };
-  const auto run = static_cast<int64_t>(order.run);
-  const auto run_step = static_cast<int64_t>(order.RunStep() * bytes);
-  const int64_t global_run_step = run * global.Step() * global_bytes;
-  const bool same_direction = order.lines_are_rows == global.LinesAreRows();
-  for (size_t line = 0; line < lines; ++line) {
-    if (same_direction && line + kLinesAhead < lines) {
-      Prefetch(start(line + kLinesAhead), length * bytes);
+  if (order.lines_are_rows == global.LinesAreRows()) {
+    LineCursor now(global), ahead(global);
+    for (size_t line = 0; line < std::min(kLinesAhead, lines); ++line) ahead.Next();
+    for (size_t line = 0; line < lines; ++line, now.Next()) {
+      if (line + kLinesAhead < lines) {
+        Prefetch(global.data + ahead.start() * global_bytes, length * bytes);
+        ahead.Next();
+      }
+      ForEachPieceOfLine(tile, order, line, global, global.data + now.start() * global_bytes, move);
     }
-    if (same_direction && global.Boxed()) {
-      char* line_start = start(line);
-      for (size_t at = 0; at < length;) {
-        const size_t count =
-            std::min({length - at, order.run - at % order.run, global.Run() - at % global.Run()});
-        move(Piece{line, at, tile.data + order.Offset(line, at) * bytes,
-                   line_start + global.InLine(static_cast<int64_t>(at)) * global_bytes,
-                   global.Step(), count});
-        at += count;
-      }
-    } else if (same_direction) {
-      Piece piece = {line,          0, tile.data + order.Offset(line, 0) * bytes, start(line),
-                     global.Step(), 0};
-      for (; piece.at < length; piece.at += order.run) {
-        piece.count = std::min(length - piece.at, order.run);
-        move(piece);
-        piece.tile += run_step;
-        piece.global += global_run_step;
-      }
-    } else {
-      for (size_t at = 0; at < length; ++at) {
-        char* element = start(at) + global.InLine(static_cast<int64_t>(line)) * global_bytes;
-        move(Piece{line, at, tile.data + order.Offset(line, at) * bytes, element, 1, 1});
-      }
+    return;
+  }
+  for (size_t line = 0; line < lines; ++line) {
+    for (size_t at = 0; at < length; ++at) {
+      const auto index = static_cast<int64_t>(at);
+      char* element =
+          global.data +
+          (global.LineStart(index) + global.InLine(static_cast<int64_t>(line))) * global_bytes;
+      move(Piece{line, at, tile.data + order.Offset(line, at) * bytes, element, 1, 1});
     }
   }
 }

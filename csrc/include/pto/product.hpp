@@ -27,8 +27,8 @@ inline void PackRows(const Left& a, size_t first_row, size_t rows, size_t first_
   const A order(a);
   for (size_t row = 0; row < rows; ++row, to += pitch) {
     if constexpr (A::kLinesAreRows && A::kRun % npu::simd::kPackDepth == 0) {
-      for (size_t k = 0; k < depth; k += A::kRun) {
-        const In* run = a.data() + order.Offset(first_row + row, first_k + k);
+      const In* run = a.data() + order.Offset(first_row + row, first_k);
+      for (size_t k = 0; k < depth; k += A::kRun, run += order.RunStep()) {
         npu::simd::PackRun(to + k, run, std::min(A::kRun, pitch - k));
       }
     } else {
@@ -48,10 +48,14 @@ inline void PackColumns(const Right& b, size_t first_col, size_t first_k, size_t
   constexpr size_t kDepth = npu::simd::kPackDepth;
   if constexpr (!B::kLinesAreRows && B::kRun % kDepth == 0) {
     const B order(b);
+    const In* columns[kCols];
+    for (size_t column = 0; column < kCols; ++column) {
+      columns[column] = b.data() + order.Offset(first_col + column, first_k);
+    }
     for (size_t k = 0; k < depth; k += kDepth) {
-      npu::simd::PackBlock<In, kCols>(to + k * kCols, [&](size_t column) {
-        return b.data() + order.Offset(first_col + column, first_k + k);
-      });
+      const size_t at = k / B::kRun * order.RunStep() + k % B::kRun;
+      npu::simd::PackBlock<In, kCols>(to + k * kCols,
+                                      [&](size_t column) { return columns[column] + at; });
     }
   } else {
     for (size_t k = 0; k < depth; ++k) {

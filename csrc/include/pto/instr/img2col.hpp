@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -72,16 +73,56 @@ struct Img2colShape {
   }
   int64_t ImageElements() const { return channels * image.height * image.width; }
 
-  /// Where the run of C0 elements of a row and column starts, in elements of the image; -1 where
-  /// the padding lies, or nothing.
-  int64_t Source(int64_t row, int64_t col, int64_t width, int64_t rows) const {
-    const int64_t tap = col / c0, channel = tap / (int64_t{filter_h} * filter_w);
-    if (row >= rows || channel * c0 >= channels) return -1;
-    const int64_t y = row / width * stride_h + tap / filter_w % filter_h * dilation_h - image.top;
-    const int64_t x = row % width * stride_w + tap % filter_w * dilation_w - image.left;
-    if (y < 0 || y >= image.height || x < 0 || x >= image.width) return -1;
-    return ((channel * image.height + y) * image.width + x) * c0;
+  /// The matrix has a place of the filter in each row.
+  int64_t Rows() const { return Height() * Width(); }
+};
+
+/// What one tap of the filter sees of C0 channels, in pieces of places that follow one another.
+class Img2colTap {
+ public:
+  /// The tap of column col, from the place of row pos_m on.
+  Img2colTap(const Img2colShape& shape, int64_t pos_m, int64_t col)
+      : shape_(shape), width_(shape.Width()), place_(pos_m % width_) {
+    const int64_t tap = col / shape.c0, channel = tap / (int64_t{shape.filter_h} * shape.filter_w);
+    left_ = channel * shape.c0 < shape.channels ? std::max<int64_t>(shape.Rows() - pos_m, 0) : 0;
+    x_ = tap % shape.filter_w * shape.dilation_w - shape.image.left;
+    y_ = tap / shape.filter_w % shape.filter_h * shape.dilation_h - shape.image.top +
+         pos_m / width_ * shape.stride_h;
+    plane_ = channel * shape.image.height * shape.image.width;
   }
+
+  /// Of the next places, count at most: calls pad(n) for n that lie in the padding or behind the
+  /// matrix, see(at, n) for n from element at of the image on. The number of places.
+  template <class Pad, class See>
+  int64_t Take(int64_t count, const Pad& pad, const See& see) {
+    if (left_ == 0) return pad(count), count;
+    count = std::min({count, left_, width_ - place_});
+    const int64_t step = shape_.stride_w, end = shape_.image.width;
+    const int64_t x = x_ + place_ * step;
+    const auto reach = [&](int64_t to) {  // places before the first one at to or behind it
+      return x >= to ? 0 : std::min((to - x + step - 1) / step, count);
+    };
+    const bool inside = y_ >= 0 && y_ < shape_.image.height;
+    const int64_t before = inside ? reach(0) : count, behind = inside ? reach(end) : count;
+    if (before > 0) pad(before);
+    if (behind > before) {
+      const int64_t row = plane_ + y_ * shape_.image.width;
+      see((row + x + before * step) * shape_.c0, behind - before);
+    }
+    if (count > behind) pad(count - behind);
+    left_ -= count;
+    place_ += count;
+    if (place_ == width_) {
+      place_ = 0;
+      y_ += shape_.stride_h;
+    }
+    return count;
+  }
+
+ private:
+  const Img2colShape& shape_;
+  int64_t width_, place_;  // places in a row of them; the next one
+  int64_t left_, x_, y_, plane_;
 };
 
 NPU_ONE_BODY(void CheckImg2col(const Img2colShape& shape, const ConvFacts& src, bool transposes,
@@ -121,17 +162,26 @@ NPU_ONE_BODY(void CheckImg2col(const Img2colShape& shape, const ConvFacts& src, 
 NPU_ONE_BODY(void FillImg2col(const TileFacts& dst, const ConvFacts& src, const Img2colShape& shape,
                               int pos_m, int pos_k)) {
   const LineOrder order = dst.Order();
-  const size_t bytes = dst.kind->element_bytes, run = static_cast<size_t>(shape.c0) * bytes;
-  std::byte pad[npu::kTileAlignment];
-  const uint32_t padding = shape.image.padding;
-  for (size_t i = 0; i < sizeof(pad); i += bytes) std::memcpy(pad + i, &padding, bytes);
-  const int64_t width = shape.Width(), rows = shape.Height() * width;
-  for (size_t row = 0; row < dst.Lines(); ++row) {
-    for (size_t col = 0; col < dst.Length(); col += static_cast<size_t>(shape.c0)) {
-      const int64_t from = shape.Source(pos_m + static_cast<int64_t>(row),
-                                        pos_k + static_cast<int64_t>(col), width, rows);
-      const std::byte* start = from < 0 ? pad : src.Data() + from * static_cast<int64_t>(bytes);
-      std::memcpy(dst.data + order.Offset(row, col) * bytes, start, run);
+  const size_t bytes = dst.kind->element_bytes;
+  constexpr size_t kRun = npu::kTileAlignment;
+  std::byte padding[kRun];
+  for (size_t i = 0; i < kRun; i += bytes) std::memcpy(padding + i, &shape.image.padding, bytes);
+  const size_t from_step = static_cast<size_t>(shape.stride_w) * kRun;
+  for (size_t col = 0; col < dst.Length(); col += static_cast<size_t>(shape.c0)) {
+    Img2colTap tap(shape, pos_m, pos_k + static_cast<int64_t>(col));
+    std::byte* to = nullptr;
+    const auto put = [&](const std::byte* from, size_t step, int64_t count) {
+      for (; count > 0; --count, to += kRun, from += step) std::memcpy(to, from, kRun);
+    };
+    for (size_t row = 0; row < dst.Lines();) {
+      to = dst.data + order.Offset(row, col) * bytes;  // from here to the end of the box
+      const size_t rest = order.box_lines - row % order.box_lines;
+      row += static_cast<size_t>(tap.Take(
+          static_cast<int64_t>(std::min(rest, dst.Lines() - row)),
+          [&](int64_t count) { put(padding, 0, count); },
+          [&](int64_t at, int64_t count) {
+            put(src.Data() + at * static_cast<int64_t>(bytes), from_step, count);
+          }));
     }
   }
 }

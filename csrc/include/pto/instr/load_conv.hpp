@@ -96,13 +96,16 @@ NPU_ONE_BODY(void CheckConvTransfer(const char* op, const ConvTransfer& load)) {
   CheckGlobalMemory(core, op, GlobalFacts(load.Span()));
 }
 
-/// tile = global, or back, run by run of the last dimension.
+/// tile = global, or back, run by run: the last dimension, and those before it that lie behind each
+/// other.
 NPU_ONE_BODY(void CopyConv(const ConvTransfer& load, bool stores)) {
   const ConvFacts& tile = load.tile;
-  const int last = tile.Dims() - 1;
+  int last = tile.Dims() - 1;
+  int64_t length = tile.Shape(last);
+  for (; last > 0 && load.stride[last - 1] == length; --last) length *= tile.Shape(last - 1);
   const auto bytes = static_cast<int64_t>(tile.ElementBytes());
-  const auto run = static_cast<size_t>(tile.Shape(last) * bytes);
-  const int64_t runs = tile.Elements() == 0 ? 0 : tile.Elements() / tile.Shape(last);
+  const auto run = static_cast<size_t>(length * bytes);
+  const int64_t runs = tile.Elements() == 0 ? 0 : tile.Elements() / length;
   std::byte* to = tile.Data();
   for (int64_t i = 0; i < runs; ++i, to += run) {
     int64_t rest = i, offset = 0;

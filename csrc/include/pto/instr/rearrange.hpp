@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "npu/transpose.hpp"
 #include "pto/check.hpp"
 #include "pto/instr/rearrange_conv.hpp"
 #include "pto/layout.hpp"
@@ -15,13 +16,27 @@ namespace detail {
 /// dst[j, i] = src[i, j] in square pieces, so that both sides stay in cache.
 template <class Dst, class Src>
 void TransposeTile(const Dst& dst, const Src& src) {
-  constexpr size_t kPiece = 16;
+  using T = typename Dst::DType;
+  constexpr size_t kPiece = 16, kSquare = 8;
+  constexpr bool kBySquares = sizeof(T) > 1 && !Dst::isBoxedLayout && !Src::isBoxedLayout;
   const auto rows = static_cast<size_t>(std::clamp(src.GetValidRow(), 0, Src::Rows));
   const auto cols = static_cast<size_t>(std::clamp(src.GetValidCol(), 0, Src::Cols));
+  size_t whole_rows = 0, whole_cols = 0;
+  if constexpr (kBySquares) {
+    whole_rows = rows / kSquare * kSquare;
+    whole_cols = cols / kSquare * kSquare;
+    for (size_t row = 0; row < whole_rows; row += kSquare) {
+      for (size_t col = 0; col < whole_cols; col += kSquare) {
+        npu::simd::TransposeSquare(dst.data() + col * Dst::Cols + row, Dst::Cols,
+                                   src.data() + row * Src::Cols + col, Src::Cols);
+      }
+    }
+  }
   for (size_t row = 0; row < rows; row += kPiece) {
     for (size_t col = 0; col < cols; col += kPiece) {
       for (size_t r = row; r < std::min(row + kPiece, rows); ++r) {
-        for (size_t c = col; c < std::min(col + kPiece, cols); ++c)
+        const size_t first = r < whole_rows ? std::max(col, whole_cols) : col;
+        for (size_t c = first; c < std::min(col + kPiece, cols); ++c)
           *ElementOf(dst, c, r) = *ElementOf(src, r, c);
       }
     }
