@@ -371,10 +371,10 @@ def my_conv(
         TypeError: the dtype is another one.
 
     Needs at most 2^20 elements beside the result, or as many as the window sees from one row of its places (``c * kh *
-    kw`` times the width of the output; at stride 1 one padded image and its output) where that is more, a copy of
-    ``weight``, and at a stride above 1 one of ``input`` unless its rows are contiguous. So do its gradients, that of
-    ``weight`` with what the window sees of one channel (``n * kh * kw`` times the plane of the output). Autocast
-    computes in its dtype.
+    kw`` times the width of the output; at stride 1, or where an image fits the core, one padded image and its output)
+    where that is more, a copy of ``weight`` or 128 KiB, and at a stride above 1 one of ``input`` unless its rows are
+    contiguous. So do its gradients, that of ``weight`` with what the window sees of one channel (``n * kh * kw`` times
+    the plane of the output). Autocast computes in its dtype.
     Runs asynchronously on the current stream. Source: torch.nn.functional.conv2d.
     """
     return torch.ops.npu.my_conv(input, weight, bias, stride, padding)  # type: ignore[no-any-return]

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "op/gemm.h"
+#include "op/my_conv_blocks.h"
 #include "op/planes.h"
 #include "op/unfold.h"
 
@@ -161,6 +162,11 @@ struct Correlation {
 int64_t MyConvWorkspace(const Tensor& input, const Tensor& weight, const Tensor& output,
                         const Window& window) {
   Workspace workspace(output, nullptr);
+  const BlockConvolution blocks(input, weight, output, window);
+  if (blocks.Fits()) {
+    (void)blocks.Run(nullptr, workspace, nullptr);
+    return workspace.taken();
+  }
   const int64_t zero = 0;
   const Tensor bias = {nullptr, output.dtype, 1, output.shape + kC, &zero};
   const Correlation correlation{input, weight, output, window, false, &bias};
@@ -179,6 +185,8 @@ int64_t MyConvBackwardInputWorkspace(const Tensor& gradient, const Tensor& weigh
 Status MyConv(const Tensor& input, const Tensor& weight, const Tensor* bias, const Window& window,
               const Tensor& output, void* workspace, Launcher& launcher) {
   Workspace places(output, workspace);
+  const BlockConvolution blocks(input, weight, output, window);
+  if (blocks.Fits()) return blocks.Run(bias, places, &launcher);
   const Correlation correlation{input, weight, output, window, false, bias};
   return correlation.Run(places, &launcher);
 }

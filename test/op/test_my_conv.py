@@ -34,6 +34,12 @@ CASES = (
     ((0, 2, 4, 4), (3, 2, 2, 2), 1, 0),
     ((2, 2, 4, 4), (0, 2, 2, 2), 1, 0),
     ((2, 0, 4, 4), (3, 0, 2, 2), 1, 1),
+    ((9, 16, 4, 4), (20, 16, 3, 3), 1, 1),
+    ((3, 32, 7, 6), (5, 32, 3, 2), (2, 1), (1, 0)),
+    ((5, 16, 6, 5), (3, 16, 2, 4), (1, 3), (3, 2)),
+    ((3, 2, 9, 7), (20, 2, 4, 3), (1, 2), (2, 1)),
+    ((2, 16, 1, 1), (1, 16, 1, 1), 1, 0),
+    ((2, 9, 6, 6), (3, 9, 3, 3), 1, 1),
     ((40, 1, 8, 8), (8, 1, 3, 3), 1, 1),
     ((2, 20, 3, 130), (140, 20, 2, 3), 1, (0, 2)),
 )
@@ -154,6 +160,10 @@ class MyConvTest(unittest.TestCase):
                 peak, result = peak_beside(compute)
                 said = (2**20 + w.numel() + 128) * 4
                 self.assertLessEqual(peak - result, said * 1.05)  # sizes of blocks are rounded up
+        # Channels are filled up to blocks of 32 bytes.
+        x, w = normal((1024, 1, 16, 16), torch.float16).npu(), normal((8, 1, 3, 3), torch.float16).npu()
+        peak, result = peak_beside(lambda: torch.ops.npu.my_conv(x, w, None, 1, 1))
+        self.assertLessEqual(peak - result, (2**20 * 2 + 2**17) * 1.05)
 
     def test_computes_in_tile_instructions(self) -> None:
         convolution = Convolution(CASES[1], torch.float16)

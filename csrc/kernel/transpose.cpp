@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposes of many matrices: of few rows, into rows of 32 bytes that zeros fill up, and of any.
+#include "tiling/transpose.h"
+
+#include <cstdint>
+
+#include "pto/pto-inst.hpp"
+
+namespace {
+
+using namespace pto;
+
+constexpr unsigned kBufferBytes = 32768;  // of a tile in UB; two for each side
+
+template <class T>
+using Global = GlobalTensor<T, Shape<1, 1, 1, -1, -1>, Stride<1, 1, 1, -1, 1>>;
+
+/// Flags between the pipes of a loop of loads, transposes and stores with two buffers.
+class Buffers {
+ public:
+  AICORE Buffers() {
+    for (int i = 0; i < 2; ++i) {
+      set_flag(PIPE_V, PIPE_MTE2, event_t(i));  // all start free
+      set_flag(PIPE_MTE3, PIPE_V, event_t(i));
+    }
+  }
+
+  AICORE unsigned src() const { return at_ * kBufferBytes; }
+  AICORE unsigned dst() const { return (2 + at_) * kBufferBytes; }
+
+  template <class Load, class Compute, class Store>
+  AICORE void Run(const Load& load, const Compute& compute, const Store& store) {
+    const auto event = event_t(at_);
+    wait_flag(PIPE_V, PIPE_MTE2, event);  // the last src was read
+    load();
+    set_flag(PIPE_MTE2, PIPE_V, event);
+    wait_flag(PIPE_MTE2, PIPE_V, event);  // src is loaded
+    wait_flag(PIPE_MTE3, PIPE_V, event);  // the last dst was stored
+    compute();
+    set_flag(PIPE_V, PIPE_MTE2, event);
+    set_flag(PIPE_V, PIPE_MTE3, event);
+    wait_flag(PIPE_V, PIPE_MTE3, event);  // dst is computed
+    store();
+    set_flag(PIPE_MTE3, PIPE_V, event);
+    at_ ^= 1;
+  }
+
+  AICORE void Finish() {
+    for (int i = 0; i < 2; ++i) {
+      wait_flag(PIPE_V, PIPE_MTE2, event_t(i));
+      wait_flag(PIPE_MTE3, PIPE_V, event_t(i));
+    }
+  }
+
+ private:
+  unsigned at_ = 0;
+};
+
+/// Matrices of at most 32 bytes per column, several to a tile.
+template <class T>
+AICORE void TransposeToBlocks(__gm__ T* dst, __gm__ T* src, const TransposeTiling& tiling) {
+  constexpr int kBlock = 32 / static_cast<int>(sizeof(T));
+  constexpr int kCols = 256 / static_cast<int>(sizeof(T));  // of src
+  constexpr int kRows = kBufferBytes / 256;                 // of src
+  constexpr int kMatrices = kRows / kBlock;
+  using Src = Tile<TileType::Vec, T, kRows, kCols, BLayout::RowMajor, -1, -1>;
+  using Matrix = Tile<TileType::Vec, T, kBlock, kCols, BLayout::RowMajor, -1, -1>;
+  using Turned = Tile<TileType::Vec, T, kCols, kBlock, BLayout::RowMajor, -1, -1>;
+  using Dst = Tile<TileType::Vec, T, kMatrices, kCols * kBlock, BLayout::RowMajor, -1, -1>;
+  Buffers buffers;
+  Dst zeros(kMatrices, kCols * kBlock);
+  for (int i = 0; i < 2; ++i) {
+    TASSIGN(zeros, (2 + i) * kBufferBytes);
+    TEXPANDS(zeros, T(0));  // what no row is turned into stays
+  }
+  pipe_barrier(PIPE_V);
+  const int64_t groups = (tiling.batch + kMatrices - 1) / kMatrices;
+  const int64_t pieces = (tiling.cols + kCols - 1) / kCols, count = groups * pieces;
+  for (int64_t at = count * get_block_idx() / get_block_num();
+       at < count * (get_block_idx() + 1) / get_block_num(); ++at) {
+    const int64_t first = at / pieces * kMatrices, col = at % pieces * kCols;
+    const int matrices = static_cast<int>(tiling.batch - first < kMatrices ? tiling.batch - first
+                                                                           : int64_t{kMatrices});
+    const int cols =
+        static_cast<int>(tiling.cols - col < kCols ? tiling.cols - col : int64_t{kCols});
+    const int rows = static_cast<int>(tiling.rows);
+    const unsigned src_at = buffers.src(), dst_at = buffers.dst();
+    buffers.Run(
+        [&] {
+          Src tile(matrices * rows, cols);
+          TASSIGN(tile, src_at);
+          Global<T> from(src + first * rows * tiling.cols + col, {matrices * rows, cols},
+                         {tiling.cols});
+          TLOAD(tile, from);
+        },
+        [&] {
+          for (int i = 0; i < matrices; ++i) {
+            Matrix matrix(rows, cols);
+            Turned turned(cols, rows);
+            TASSIGN(matrix, src_at + i * rows * 256);
+            TASSIGN(turned, dst_at + i * kCols * 32);
+            TTRANS(turned, matrix, matrix);
+          }
+        },
+        [&] {
+          Dst tile(matrices, cols * kBlock);
+          TASSIGN(tile, dst_at);
+          Global<T> to(dst + (first * tiling.cols + col) * kBlock, {matrices, cols * kBlock},
+                       {tiling.cols * kBlock});
+          TSTORE(to, tile);
+        });
+  }
+  buffers.Finish();
+}
+
+template <class T>
+AICORE void Transpose(__gm__ T* dst, __gm__ T* src, const TransposeTiling& tiling) {
+  constexpr int kCols = 128 / static_cast<int>(sizeof(T)), kRows = 256;
+  using Src = Tile<TileType::Vec, T, kRows, kCols, BLayout::RowMajor, -1, -1>;
+  using Dst = Tile<TileType::Vec, T, kCols, kRows, BLayout::RowMajor, -1, -1>;
+  Buffers buffers;
+  const int64_t down = (tiling.rows + kRows - 1) / kRows,
+                across = (tiling.cols + kCols - 1) / kCols;
+  const int64_t count = tiling.batch * down * across;
+  for (int64_t at = count * get_block_idx() / get_block_num();
+       at < count * (get_block_idx() + 1) / get_block_num(); ++at) {
+    const int64_t matrix = at / (down * across);
+    const int64_t row = at / across % down * kRows, col = at % across * kCols;
+    const int rows =
+        static_cast<int>(tiling.rows - row < kRows ? tiling.rows - row : int64_t{kRows});
+    const int cols =
+        static_cast<int>(tiling.cols - col < kCols ? tiling.cols - col : int64_t{kCols});
+    Src from_tile(rows, cols);
+    Dst to_tile(cols, rows);
+    TASSIGN(from_tile, buffers.src());
+    TASSIGN(to_tile, buffers.dst());
+    Global<T> from(src + (matrix * tiling.rows + row) * tiling.cols + col, {rows, cols},
+                   {tiling.cols});
+    Global<T> to(dst + (matrix * tiling.cols + col) * tiling.rows + row, {cols, rows},
+                 {tiling.rows});
+    buffers.Run([&] { TLOAD(from_tile, from); }, [&] { TTRANS(to_tile, from_tile, from_tile); },
+                [&] { TSTORE(to, to_tile); });
+  }
+  buffers.Finish();
+}
+
+}  // namespace
+
+extern "C" __global__ AICORE void transpose_to_blocks_float(GM_ADDR dst, GM_ADDR src,
+                                                            TransposeTiling tiling) {
+  TransposeToBlocks<float>((__gm__ float*)dst, (__gm__ float*)src, tiling);
+}
+
+/// Any elements of 16 bits.
+extern "C" __global__ AICORE void transpose_to_blocks_half(GM_ADDR dst, GM_ADDR src,
+                                                           TransposeTiling tiling) {
+  TransposeToBlocks<half>((__gm__ half*)dst, (__gm__ half*)src, tiling);
+}
+
+extern "C" __global__ AICORE void transpose_float(GM_ADDR dst, GM_ADDR src,
+                                                  TransposeTiling tiling) {
+  Transpose<float>((__gm__ float*)dst, (__gm__ float*)src, tiling);
+}
+
+/// Any elements of 16 bits.
+extern "C" __global__ AICORE void transpose_half(GM_ADDR dst, GM_ADDR src, TransposeTiling tiling) {
+  Transpose<half>((__gm__ half*)dst, (__gm__ half*)src, tiling);
+}
