@@ -49,7 +49,7 @@ inline constexpr int kSaturatesInfinity = 48;
 /// One element, scaled and brought into the range of Out: to integers round(value * scale), ties to
 /// even, held to 9 bits, plus offset, held to 8 bits; to int16 value shifted right, held to 16
 /// bits; to floats value * scale, of 8 and 16 bits held to their largest finite values. Without
-/// kNineBits, in moves that no chip has, value * scale + offset is rounded once.
+/// kNineBits, in moves that no chip has, value * scale + offset, from 0 to 511, is rounded once.
 template <bool kNineBits, class Out, class In>
 inline Out Quantize(In value, const QuantWord& quant) {
   const float scaled = static_cast<float>(value) * quant.scale;
@@ -61,7 +61,7 @@ inline Out Quantize(In value, const QuantWord& quant) {
   } else if constexpr (std::is_integral_v<Out>) {
     static_assert(sizeof(Out) == 1,
                   "quantization: expected int8, uint8, int16 or a float type of the chip");
-    const auto offset = static_cast<float>(quant.offset);
+    const auto offset = static_cast<float>(kNineBits ? quant.offset : quant.offset & 0x1ff);
     const float nine_bits = Clamp(__builtin_nearbyintf(Clamp(scaled, -256, 255)), -256, 255);
     const float moved = kNineBits ? nine_bits + offset : __builtin_nearbyintf(scaled + offset);
     const float held = quant.into_int8 ? Clamp(moved, -128, 127) : Clamp(moved, 0, 255);

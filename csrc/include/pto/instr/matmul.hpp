@@ -124,8 +124,9 @@ template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, clas
   CheckProductTypes<Acc, Left, Right>();
   static_assert(std::is_same_v<typename Acc::DType, typename First::DType>,
                 "expected an accumulator or bias of the element type of c");
-  const ProductSize size = {kGemv ? 1 : a.GetValidRow(), kGemv ? b.GetValidRow() : a.GetValidCol(),
-                            b.GetValidCol()};
+  constexpr bool kOneRow = kGemv && !kForHost;  // programs for simulators have more
+  const ProductSize size = {kOneRow ? 1 : a.GetValidRow(),
+                            kOneRow ? b.GetValidRow() : a.GetValidCol(), b.GetValidCol()};
   const auto operands = [&](auto report) {
     const auto area = static_cast<uint64_t>(size.m) * static_cast<uint64_t>(size.n);
     const npu::Work work = {area, 0, area * static_cast<uint64_t>(size.k)};

@@ -100,7 +100,8 @@ template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, clas
   CheckMxTypes<Acc, Left, LeftScale, Right, RightScale>();
   static_assert(std::is_same_v<float, typename First::DType>,
                 "expected an accumulator or bias of float");
-  const ProductSize size = {kGemv ? 1 : a.GetValidRow(), a.GetValidCol(), b.GetValidCol()};
+  const ProductSize size = {kGemv && !kForHost ? 1 : a.GetValidRow(), a.GetValidCol(),
+                            b.GetValidCol()};
   const auto operands = [&](auto report) {
     const auto area = static_cast<uint64_t>(size.m) * static_cast<uint64_t>(size.n);
     const npu::Work work = {area, 0, area * static_cast<uint64_t>(size.k)};

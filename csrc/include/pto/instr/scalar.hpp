@@ -17,12 +17,15 @@ inline constexpr TypeRule kHalfOrFloat = {kHalf | kFloat, kHalf | kFloat};
 inline constexpr TypeRule kFillable = {kInts8To32 | kHalf | kBfloat16 | kFloat,
                                        kAllInts | kHalf | kBfloat16 | kFloat};
 
+/// Type of a scalar that elements of T meet.
+template <class T, const TypeRule& kRule>
+using ScalarOf = std::conditional_t<GoesThroughFloat<T>(kRule), float, npu::simd::Compute<T>>;
+
 /// An element-wise instruction Op(src, scalar). The scalar has the type of the elements, in which
 /// it is computed.
 template <const TypeRule& kRule, class Op, class Dst, class Src, class Scalar>
 [[gnu::always_inline]] inline void WithScalar(const char* name, Dst& dst, Src& src, Scalar scalar) {
-  using T = typename Src::DType;
-  using C = std::conditional_t<GoesThroughFloat<T>(kRule), float, npu::simd::Compute<T>>;
+  using C = ScalarOf<typename Src::DType, kRule>;
   Elementwise<kRule>(name, npu::simd::WithSecond<Op, C>{static_cast<C>(scalar)}, dst, src);
 }
 
@@ -249,7 +252,7 @@ template <class Dst, class Src, class... Events>
 template <class Dst, class Src, class... Events>
 [[gnu::always_inline]] inline RecordEvent TLRELU(Dst& dst, Src& src, typename Src::DType scalar,
                                                  Events&... events) {
-  using C = npu::simd::Compute<typename Src::DType>;
+  using C = detail::ScalarOf<typename Src::DType, detail::kHalfOrFloat>;
   (events.Wait(), ...);
   detail::Elementwise<detail::kHalfOrFloat>(
       "TLRELU", npu::simd::LeakyRelu<C>{static_cast<C>(scalar)}, dst, src);
