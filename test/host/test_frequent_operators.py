@@ -78,6 +78,35 @@ class FrequentOperatorsTest(unittest.TestCase):
         self.check(lambda x: torch.sub(x, x.flip(0), alpha=3), x)
         self.check(lambda x: x * 0.1 + 2, x)
 
+    def test_products_of_16_bits_are_summed_in_float32_and_rounded_once(self) -> None:
+        generator = torch.Generator().manual_seed(4)
+        for dtype, (m, k, n) in itertools.product(DTYPES[2:], ((3, 5, 2), (70, 300, 41), (1, 4096, 2))):
+            with self.subTest(dtype=dtype, m=m, k=k, n=n):
+                a, b = (
+                    torch.randn(m, k, generator=generator).to(dtype),
+                    torch.randn(k, n, generator=generator).to(dtype),
+                )
+                exact = a.double() @ b.double()
+                bound = exact.abs() * torch.finfo(dtype).eps / 2 + (a.double().abs() @ b.double().abs()) * k * 2**-24
+                for x, y in ((a.npu(), b.npu()), (a.T.contiguous().npu().T, b.npu())):
+                    self.assertEqual((x @ y).dtype, dtype)
+                    self.assertTrue(bool(((x @ y).cpu().double() - exact).abs().le(bound).all()))
+                self.assertEqual(
+                    torch.bmm(x.expand(2, m, k), y.expand(2, k, n))[1].cpu().tolist(), (x @ y).cpu().tolist()
+                )
+                row = torch.ones(n, dtype=dtype)
+                got = torch.addmm(row.npu(), x, y, beta=4, alpha=0.5).cpu().double()
+                self.assertTrue(bool((got - (exact / 2 + 4)).abs().le(bound + 4 * torch.finfo(dtype).eps).all()))
+
+    def test_products_of_16_bits_have_gradients_and_obey_autocast(self) -> None:
+        weight = values(torch.float32)[1].reshape(24, 4).npu().requires_grad_()
+        x = torch.ones(64, 24, device="npu")
+        with torch.autocast("npu", torch.float16):
+            y = x @ weight
+        self.assertEqual(y.dtype, torch.float16)
+        y.float().sum().backward()
+        torch.testing.assert_close(weight.grad, torch.full_like(weight, 64.0))
+
     def test_errors_are_those_of_cpu(self) -> None:
         x = torch.ones(3, device="npu")
         with self.assertRaisesRegex(RuntimeError, "must match the size of tensor b"):
@@ -86,6 +115,11 @@ class FrequentOperatorsTest(unittest.TestCase):
             x + torch.ones(3)
         with self.assertRaisesRegex(RuntimeError, "npu:0 and npu:1"):
             x + torch.ones(3, device="npu:1")
+        y = torch.ones(40, 40, dtype=torch.float16, device="npu")
+        with self.assertRaisesRegex(RuntimeError, "to have the same dtype"):
+            y @ y.float()
+        with self.assertRaisesRegex(RuntimeError, "cannot be multiplied"):
+            y @ y[1:]
 
     def test_results_lie_on_the_device_of_the_operands_and_count(self) -> None:
         x = torch.ones(1 << 20, device="npu:1")

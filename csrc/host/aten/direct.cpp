@@ -39,10 +39,14 @@ struct Text {
   }
 };
 
+/// In the place of a kernel: a product of matrices.
+struct Product;
+
 /// An operator, and its structured CPU kernel if that works element by element.
 template <Text name, Text overload, class StructuredKernel = void>
 struct Operator {
-  using Structured = StructuredKernel;
+  static constexpr bool kIsProduct = std::is_same_v<StructuredKernel, Product>;
+  using Structured = std::conditional_t<kIsProduct, void, StructuredKernel>;
   static constexpr const char* kName = name.text;
   static constexpr const char* kOverload = overload.text;
 };
@@ -58,13 +62,16 @@ using Unary = Operators<Operator<"aten::relu", "">, Operator<"aten::abs", "">,
                         Operator<"aten::sqrt", "", at::native::structured_sqrt_out>,
                         Operator<"aten::rsqrt", "", at::native::structured_rsqrt_out>,
                         Operator<"aten::neg", "", at::native::structured_neg_out>>;
-using Binary = Operators<Operator<"aten::mm", "">, Operator<"aten::bmm", "">,
+using Binary = Operators<Operator<"aten::mm", "", Product>, Operator<"aten::bmm", "", Product>,
                          Operator<"aten::mul", "Tensor", at::native::structured_mul_out>,
                          Operator<"aten::div", "Tensor", at::native::structured_div_out>,
                          Operator<"aten::maximum", "", at::native::structured_maximum_out>,
                          Operator<"aten::minimum", "", at::native::structured_minimum_out>>;
 using Scaled = Operators<Operator<"aten::add", "Tensor", at::native::structured_ufunc_add_CPU>,
                          Operator<"aten::sub", "Tensor", at::native::structured_sub_out>>;
+
+using SumOfProduct =
+    Operators<Operator<"aten::addmm", "", Product>, Operator<"aten::baddbmm", "", Product>>;
 
 /// A structured CPU kernel on tensors of the device as they are: the loops over elements read
 /// addresses and strides alone. Its result is memory of the current device.
@@ -113,6 +120,30 @@ bool IsLike(const at::Tensor& first, const T& other) {
   }
 }
 
+/// Products of 16-bit floats are computed in float32 and rounded once: on processors without
+/// instructions for them CPU kernels take fifty times as long as for float32. Below so many
+/// multiplications the conversions cost more.
+constexpr int64_t kLeastWidened = 4096;
+
+bool IsWidened(const at::Tensor& a, const at::Tensor& b) {
+  const c10::ScalarType dtype = a.scalar_type();
+  return (dtype == at::kHalf || dtype == at::kBFloat16) && b.scalar_type() == dtype &&
+         b.dim() >= 2 && a.numel() * b.size(-1) >= kLeastWidened;
+}
+bool IsWidened(const at::Tensor& summand, const at::Tensor& a, const at::Tensor& b,
+               const at::Scalar&, const at::Scalar&) {
+  return summand.scalar_type() == a.scalar_type() && IsWidened(a, b);
+}
+
+template <class T>
+decltype(auto) Widened(const T& argument) {
+  if constexpr (std::is_same_v<T, at::Tensor>) {
+    return argument.to(at::kFloat);
+  } else {
+    return argument;
+  }
+}
+
 template <class T>
 decltype(auto) Enter(CpuCall& call, const T& argument) {
   if constexpr (std::is_same_v<T, at::Tensor>) {
@@ -156,8 +187,14 @@ at::Tensor Call(const at::Tensor& first, const Args&... more) {
   call.EndEntering();
   return call.LeaveTensor(call.Run([&] {
     return std::apply(
-        [](const auto&... inner) {
-          return op.redispatch(c10::DispatchKeySet(c10::DispatchKey::CPU), inner...);
+        [](const at::Tensor& inner, const auto&... others) {
+          constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::CPU);
+          if constexpr (Op::kIsProduct) {
+            if (IsWidened(inner, others...))
+              return op.redispatch(kKeys, Widened(inner), Widened(others)...)
+                  .to(inner.scalar_type());
+          }
+          return op.redispatch(kKeys, inner, others...);
         },
         entered);
   }));
@@ -179,7 +216,8 @@ std::optional<torch::CppFunction> Find(const c10::OperatorName& op, Operators<Op
 std::optional<torch::CppFunction> DirectFor(const c10::OperatorName& op) {
   if (auto function = Find<>(op, Unary{})) return function;
   if (auto function = Find<at::Tensor>(op, Binary{})) return function;
-  return Find<at::Tensor, at::Scalar>(op, Scaled{});
+  if (auto function = Find<at::Tensor, at::Scalar>(op, Scaled{})) return function;
+  return Find<at::Tensor, at::Tensor, at::Scalar, at::Scalar>(op, SumOfProduct{});
 }
 
 }  // namespace npu_backend
