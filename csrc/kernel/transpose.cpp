@@ -56,62 +56,76 @@ class Buffers {
   unsigned at_ = 0;
 };
 
+AICORE inline int Least(int64_t n, int most) { return static_cast<int>(n < most ? n : most); }
+
 /// Matrices of at most 32 bytes per column, several to a tile.
 template <class T>
-AICORE void TransposeToBlocks(__gm__ T* dst, __gm__ T* src, const TransposeTiling& tiling) {
-  constexpr int kBlock = 32 / static_cast<int>(sizeof(T));
-  constexpr int kCols = 256 / static_cast<int>(sizeof(T));  // of src
-  constexpr int kRows = kBufferBytes / 256;                 // of src
-  constexpr int kMatrices = kRows / kBlock;
+class ToBlocks {
+ public:
+  AICORE ToBlocks(__gm__ T* dst, __gm__ T* src, const TransposeTiling& tiling)
+      : dst_(dst), src_(src), tiling_(tiling) {}
+
+  AICORE void Run() {
+    if (tiling_.rows < kBlock) FillUp();
+    const int64_t groups = (tiling_.batch + kMatrices - 1) / kMatrices;
+    const int64_t pieces = (tiling_.cols + kCols - 1) / kCols, count = groups * pieces;
+    for (int64_t at = count * get_block_idx() / get_block_num();
+         at < count * (get_block_idx() + 1) / get_block_num(); ++at) {
+      const int64_t first = at / pieces * kMatrices, col = at % pieces * kCols;
+      Turn(first, col, Least(tiling_.batch - first, kMatrices), Least(tiling_.cols - col, kCols));
+    }
+    buffers_.Finish();
+  }
+
+ private:
+  static constexpr int kBlock = 32 / static_cast<int>(sizeof(T));
+  static constexpr int kCols = 256 / static_cast<int>(sizeof(T));  // of src
+  static constexpr int kRows = kBufferBytes / 256;                 // of src
+  static constexpr int kMatrices = kRows / kBlock;
   using Src = Tile<TileType::Vec, T, kRows, kCols, BLayout::RowMajor, -1, -1>;
   using Matrix = Tile<TileType::Vec, T, kBlock, kCols, BLayout::RowMajor, -1, -1>;
   using Turned = Tile<TileType::Vec, T, kCols, kBlock, BLayout::RowMajor, -1, -1>;
   using Dst = Tile<TileType::Vec, T, kMatrices, kCols * kBlock, BLayout::RowMajor, -1, -1>;
-  Buffers buffers;
-  Dst zeros(kMatrices, kCols * kBlock);
-  for (int i = 0; i < 2; ++i) {
-    TASSIGN(zeros, (2 + i) * kBufferBytes);
-    TEXPANDS(zeros, T(0));  // what no row is turned into stays
+
+  /// What no row is turned into stays 0.
+  AICORE void FillUp() {
+    Dst zeros(kMatrices, kCols * kBlock);
+    for (int i = 0; i < 2; ++i) {
+      TASSIGN(zeros, (2 + i) * kBufferBytes);
+      TEXPANDS(zeros, T(0));
+    }
+    pipe_barrier(PIPE_V);
   }
-  pipe_barrier(PIPE_V);
-  const int64_t groups = (tiling.batch + kMatrices - 1) / kMatrices;
-  const int64_t pieces = (tiling.cols + kCols - 1) / kCols, count = groups * pieces;
-  for (int64_t at = count * get_block_idx() / get_block_num();
-       at < count * (get_block_idx() + 1) / get_block_num(); ++at) {
-    const int64_t first = at / pieces * kMatrices, col = at % pieces * kCols;
-    const int matrices = static_cast<int>(tiling.batch - first < kMatrices ? tiling.batch - first
-                                                                           : int64_t{kMatrices});
-    const int cols =
-        static_cast<int>(tiling.cols - col < kCols ? tiling.cols - col : int64_t{kCols});
-    const int rows = static_cast<int>(tiling.rows);
-    const unsigned src_at = buffers.src(), dst_at = buffers.dst();
-    buffers.Run(
-        [&] {
-          Src tile(matrices * rows, cols);
-          TASSIGN(tile, src_at);
-          Global<T> from(src + first * rows * tiling.cols + col, {matrices * rows, cols},
-                         {tiling.cols});
-          TLOAD(tile, from);
-        },
-        [&] {
-          for (int i = 0; i < matrices; ++i) {
-            Matrix matrix(rows, cols);
-            Turned turned(cols, rows);
-            TASSIGN(matrix, src_at + i * rows * 256);
-            TASSIGN(turned, dst_at + i * kCols * 32);
-            TTRANS(turned, matrix, matrix);
-          }
-        },
-        [&] {
-          Dst tile(matrices, cols * kBlock);
-          TASSIGN(tile, dst_at);
-          Global<T> to(dst + (first * tiling.cols + col) * kBlock, {matrices, cols * kBlock},
-                       {tiling.cols * kBlock});
-          TSTORE(to, tile);
-        });
+
+  /// cols columns from col on of some matrices from the first on.
+  AICORE void Turn(int64_t first, int64_t col, int matrices, int cols) {
+    const auto rows = static_cast<int>(tiling_.rows);
+    const unsigned dst_at = buffers_.dst(), src_at = buffers_.src();
+    Src src(matrices * rows, cols);
+    Dst dst(matrices, cols * kBlock);
+    TASSIGN(src, src_at);
+    TASSIGN(dst, dst_at);
+    Global<T> from(src_ + first * rows * tiling_.cols + col, {matrices * rows, cols},
+                   {tiling_.cols});
+    Global<T> to(dst_ + (first * tiling_.cols + col) * kBlock, {matrices, cols * kBlock},
+                 {tiling_.cols * kBlock});
+    const auto turn = [&] {
+      for (int i = 0; i < matrices; ++i) {
+        Matrix matrix(rows, cols);
+        Turned turned(cols, rows);
+        TASSIGN(matrix, src_at + i * rows * 256);
+        TASSIGN(turned, dst_at + i * kCols * 32);
+        TTRANS(turned, matrix, matrix);
+      }
+    };
+    buffers_.Run([&] { TLOAD(src, from); }, turn, [&] { TSTORE(to, dst); });
   }
-  buffers.Finish();
-}
+
+  __gm__ T* dst_;
+  __gm__ T* src_;
+  const TransposeTiling& tiling_;
+  Buffers buffers_;
+};
 
 template <class T>
 AICORE void Transpose(__gm__ T* dst, __gm__ T* src, const TransposeTiling& tiling) {
@@ -126,10 +140,7 @@ AICORE void Transpose(__gm__ T* dst, __gm__ T* src, const TransposeTiling& tilin
        at < count * (get_block_idx() + 1) / get_block_num(); ++at) {
     const int64_t matrix = at / (down * across);
     const int64_t row = at / across % down * kRows, col = at % across * kCols;
-    const int rows =
-        static_cast<int>(tiling.rows - row < kRows ? tiling.rows - row : int64_t{kRows});
-    const int cols =
-        static_cast<int>(tiling.cols - col < kCols ? tiling.cols - col : int64_t{kCols});
+    const int rows = Least(tiling.rows - row, kRows), cols = Least(tiling.cols - col, kCols);
     Src from_tile(rows, cols);
     Dst to_tile(cols, rows);
     TASSIGN(from_tile, buffers.src());
@@ -148,13 +159,13 @@ AICORE void Transpose(__gm__ T* dst, __gm__ T* src, const TransposeTiling& tilin
 
 extern "C" __global__ AICORE void transpose_to_blocks_float(GM_ADDR dst, GM_ADDR src,
                                                             TransposeTiling tiling) {
-  TransposeToBlocks<float>((__gm__ float*)dst, (__gm__ float*)src, tiling);
+  ToBlocks<float>((__gm__ float*)dst, (__gm__ float*)src, tiling).Run();
 }
 
 /// Any elements of 16 bits.
 extern "C" __global__ AICORE void transpose_to_blocks_half(GM_ADDR dst, GM_ADDR src,
                                                            TransposeTiling tiling) {
-  TransposeToBlocks<half>((__gm__ half*)dst, (__gm__ half*)src, tiling);
+  ToBlocks<half>((__gm__ half*)dst, (__gm__ half*)src, tiling).Run();
 }
 
 extern "C" __global__ AICORE void transpose_float(GM_ADDR dst, GM_ADDR src,
