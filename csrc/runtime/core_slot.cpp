@@ -33,8 +33,7 @@ CoreSlot::CoreSlot(CoreType type, const Arch& arch, bool is_whole) {
     offsets[space] = mapping_bytes;
     if (!has(space)) continue;
     // Room for any chip: each space has its own memory on those too that lack it.
-    size_t bytes = std::max(LargestCapacity(static_cast<Space>(space)), arch.capacity[space]);
-    if (is_whole && static_cast<Space>(space) == Space::kUb) bytes = kHostAutoRoom;
+    const size_t bytes = LargestCapacity(static_cast<Space>(space));
     mapping_bytes += (bytes + kSpaceAlignment - 1) & ~(kSpaceAlignment - 1);
   }
   // A view of a tile may be of a type that reaches beyond the end of its space.

@@ -3,11 +3,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstring>
-#include <iterator>
 #include <memory>
 #include <thread>
-#include <vector>
 
 #include "npu/error.hpp"
 #include "runtime/core_slot.hpp"
@@ -22,24 +19,6 @@ namespace {
 std::atomic<bool> host_cores_enabled = false;
 std::atomic<const Arch*> host_arch = nullptr;  // null: that of the environment
 std::atomic<uint64_t> progress = 0;            // of all cores of host code
-
-/// arch with room for tables of bias and quantization as programs for simulators want it: these lay
-/// them out behind the tiles of other spaces.
-const Arch& WithLargeTables(const Arch& arch) {
-  constexpr size_t kTable = 512 * kKiB;  // as much as L1
-  static const std::vector<Arch> large = [] {
-    std::vector<Arch> copies(std::begin(kArchTable), std::end(kArchTable));
-    for (Arch& copy : copies) {
-      for (const Space space : {Space::kBias, Space::kFix})
-        copy.capacity[static_cast<int>(space)] = kTable;
-    }
-    return copies;
-  }();
-  for (const Arch& copy : large) {
-    if (std::strcmp(copy.soc, arch.soc) == 0) return copy;
-  }
-  return arch;
-}
 
 /// Times that this thread has set a cross-core flag and not waited for it: a thread that is all
 /// cores of a block, one after the other, hands on what it made to itself.
@@ -123,7 +102,7 @@ Core& CoreOfThread() {
     const Environment& environment = GetEnvironment();
     if (!environment.error.empty()) throw Fault(environment.error.c_str());
     const Arch* arch = host_arch.load(std::memory_order_relaxed);
-    if (arch == nullptr) arch = &WithLargeTables(*environment.arch);
+    if (arch == nullptr) arch = environment.arch;
     auto made = std::make_unique<CoreSlot>(CoreType::kVector, *arch, true);
     made->core.scheduler = &scheduler;
     made->core.kernel = "host code";
@@ -150,9 +129,8 @@ void EnableHostCores() { runtime::host_cores_enabled.store(true, std::memory_ord
 Core& HostCore() { return runtime::CoreOfThread(); }
 
 void SetHostArch(const Arch& arch) {
-  const Arch& large = runtime::WithLargeTables(arch);
-  runtime::host_arch.store(&large, std::memory_order_relaxed);
-  runtime::CoreOfThread().arch = &large;
+  runtime::host_arch.store(&arch, std::memory_order_relaxed);
+  runtime::CoreOfThread().arch = &arch;
 }
 
 void EndHostKernel() {

@@ -7,9 +7,6 @@
 
 namespace npu {
 
-/// Bytes of UB that host code has for tiles of auto mode.
-inline constexpr size_t kHostAutoRoom = 512 * kKiB;
-
 /// Bytes of a space of a core that tiles of auto mode (pto/auto_storage.hpp) have, in a list by
 /// address.
 struct AutoBlock {

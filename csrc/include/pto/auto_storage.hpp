@@ -35,18 +35,11 @@ NPU_ONE_BODY(NPU_RAISES void RaiseNoRoom(const npu::Core& core, const TileName& 
                       npu::TextOf(core.arch->capacity[index]) + " on " + core.arch->soc);
 }
 
-/// Bytes of space that storage is taken from. Host code has more of UB: the chip's compiler, which
-/// knows when a tile is last used, fits more into it.
-inline uint64_t RoomOf(const npu::Core& core, npu::Space space) {
-  const uint64_t room = core.arch->capacity[static_cast<int>(space)];
-  return npu::TakesHostForms(core) && space == npu::Space::kUb ? npu::kHostAutoRoom : room;
-}
-
 /// Takes the first gap of bytes in space of the running core.
 NPU_ONE_BODY(void TakeStorage(npu::AutoBlock& block, npu::Space space, uint64_t bytes,
                               const TileName& tile)) {
   npu::Core& core = npu::CoreToClear("auto mode");
-  const uint64_t room = RoomOf(core, space);
+  const uint64_t room = core.arch->capacity[static_cast<int>(space)];
   const bool exists = core.scratchpad[static_cast<int>(space)] != nullptr;
   bytes = (bytes + npu::kTileAlignment - 1) / npu::kTileAlignment * npu::kTileAlignment;
   npu::AutoBlock** link = &core.auto_blocks[static_cast<int>(space)];

@@ -286,15 +286,6 @@ TEST(HostForms, StagingTilesNeedNoAddress) {
   for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], in[i % 64]);
 }
 
-TEST(HostForms, TablesOfBiasMayLieFarBehind) {
-  Tile<TileType::Bias, float, 1, 32> bias;
-  TASSIGN(bias, 100 * 1024);
-  bias.SetElement(0, 31, 2.5f);
-  EXPECT_EQ(bias.GetElement(0, 31), 2.5f);
-  EXPECT_NE(FaultOf([&] { TASSIGN(bias, 512 * 1024); }).find("524288 bytes of BT"),
-            std::string::npos);
-}
-
 TEST(HostForms, CompactTilesTakeElementsOf4BitsThatTurn) {
   using Pair = float4_e2m1x2_t;
   Tile<TileType::Mat, Pair, 64, 64, BLayout::ColMajor, 64, 64, SLayout::RowMajor> src;
