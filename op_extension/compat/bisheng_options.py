@@ -196,7 +196,8 @@ def _take_word(options: Options, word: str) -> None:
         options.generation, options.cores = _CCE_ARCHS[match[1]], _CORES[match[2] or ""]
     elif name == "--npu-arch":
         if value not in _NPU_ARCHS:
-            raise OptionError(f"bisheng: expected {', '.join(_NPU_ARCHS)} in {name}, got {value}")
+            got = value or "nothing behind it (it is written --npu-arch=dav-2201)"
+            raise OptionError(f"bisheng: expected {', '.join(_NPU_ARCHS)} in {name}, got {got}")
         options.generation, options.cores = _NPU_ARCHS[value], BOTH
     elif word == "--cce-pto-auto-enable":
         options.words.append("-D__PTO_AUTO__")

@@ -45,6 +45,7 @@ class OptionsTest(unittest.TestCase):
         for words, sentence in (
             (["--cce-simd-vf-fusion"], "bisheng: expected an option of g.. or one .* known here, got --cce-simd-vf-f"),
             (["--npu-arch=dav-1001"], "expected dav-2201, dav-3510, dav-3101 in --npu-arch, got dav-1001"),
+            (["--npu-arch", "dav-2201"], r"in --npu-arch, got nothing behind it \(it is written --npu-arch=dav-2201\)"),
             (["--cce-aicore-arch=dav-l510"], r"expected dav-c220 or dav-c310 \(-vec, -cube\) in .*, got dav-l510"),
             (["-mllvm", "-cce-other"], "expected of -mllvm what has no effect here .*, got -cce-other"),
             (["k.cpp", "-o"], "expected a value behind -o, got the end of the command"),
