@@ -108,6 +108,30 @@ TEST(TloadConv, RefusesAnotherShapeAndAnotherC0) {
                  "expected bytes in the last dimension from 32 to 32, got 16");
 }
 
+TEST(TloadConv, RefusesFiltersOfFiveDimensionsForFourOfAsManyElements) {
+  std::vector<half> global(2 * 3 * 3 * 32 * 16);
+  const std::string fault = FaultOf(
+      [&] {
+        ConvTile<TileType::Mat, half, 0, Layout::FRACTAL_Z, ConvTileShape<18, 2, 16, 16>> tile;
+        GlobalTensor<half, Shape<2, 3, 3, 32, 16>, Stride<4608, 1536, 512, 16, 1>,
+                     Layout::FRACTAL_Z>
+            source(global.data());
+        TASSIGN(tile, 0);
+        TLOAD(tile, source);
+      },
+      On::kCube);
+  ExpectContains(fault, "(the shape of the tile)");
+}
+
+TEST(ConvTile, OfFourDimensionsHasTheseAlone) {
+  const auto assign = [](unsigned address) {
+    ConvTile<TileType::Mat, half, 0, Layout::NC1HWC0, ConvTileShape<4, 8, 8, 16>> tile;
+    TASSIGN(tile, address);
+  };
+  OnCube([&] { assign(512 * 1024 - 8192); });
+  ExpectContains(FaultOf([&] { assign(512 * 1024 - 8160); }, On::kCube), "TASSIGN: expected");
+}
+
 TEST(ConvTile, ThatGrewBeyondItsSpaceIsAFault) {
   std::vector<half> global(16);
   const std::string fault = FaultOf(
@@ -180,12 +204,12 @@ T Expected(const Sizes& s, const std::vector<T>& image, int row, int col, T pad)
   return image[((c1 * s.height + y) * s.width + x) * kC0 + c0];
 }
 
-template <class T, SetFmatrixMode kMode>
+template <class T, SetFmatrixMode kMode, class Left = test::LeftZz<T, 32, 4 * kRun<T>>>
 void CheckImg2col(int pos_m, int pos_k) {
   const Sizes sizes = {2 * kRun<T>, 7, 9, 2, 3, 2, 1, 1, 2, {1, 2, 1, 0}};
   const std::vector<T> image = Numbers<T>(2 * 7 * 9 * kRun<T>);
   const T pad(-5);
-  constexpr int kRows = 32, kCols = 4 * kRun<T>, kValidRows = 27, kValidCols = kCols - 3;
+  constexpr int kCols = 4 * kRun<T>, kValidRows = 27, kValidCols = kCols - 3;
   OnCube([&] {
     Image<T, 1, 2, 7, 9> tile;
     TASSIGN(tile, 0);
@@ -195,9 +219,9 @@ void CheckImg2col(int pos_m, int pos_k) {
     SETFMATRIX<decltype(tile), kMode>(tile);
     SET_IMG2COL_PADDING<decltype(tile), kMode>(tile);
     SET_IMG2COL_RPT<decltype(tile), kMode>(tile);
-    test::LeftZz<T, kRows, kCols> left(kValidRows, kValidCols);
+    Left left(kValidRows, kValidCols);
     TASSIGN(left, 0);
-    TIMG2COL<decltype(left), decltype(tile), kMode>(left, tile, pos_m, pos_k);
+    TIMG2COL<Left, decltype(tile), kMode>(left, tile, pos_m, pos_k);
     for (int row = 0; row < kValidRows; ++row) {
       for (int col = 0; col < kCols; ++col) {  // up to whole 32 bytes
         const T expected = Expected(sizes, image, pos_m + row, pos_k + col, pad);
@@ -213,6 +237,9 @@ TEST(Timg2col, EqualsTheDefinition) {
   CheckImg2col<half, SetFmatrixMode::FMATRIX_B_MANUAL>(0, 16);
   CheckImg2col<bfloat16_t, SetFmatrixMode::FMATRIX_A_AUTO>(3, 32);
   CheckImg2col<float, SetFmatrixMode::FMATRIX_B_AUTO>(16, 72);  // behind the last row and column
+  using Wide = Tile<TileType::Left, float, 32, 32, BLayout::RowMajor, -1, -1, SLayout::RowMajor,
+                    1024>;  // rows of boxes take 64 bytes
+  CheckImg2col<float, SetFmatrixMode::FMATRIX_A_AUTO, Wide>(3, 8);
 }
 
 /// The sentence of TIMG2COL with sizes that change has changed.

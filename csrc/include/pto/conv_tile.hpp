@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pto/check.hpp"
 #include "pto/tile_facts.hpp"
 
 namespace pto {
@@ -175,8 +176,10 @@ inline constexpr bool is_conv_tile_v<const T> = is_conv_tile_v<T>;
 namespace detail {
 
 /// Whether C0, the last dimension, is in none of a tile of layout NC1HWC0: it is always 32 bytes.
+/// Programs for simulators have such tiles.
 template <class Conv>
-inline constexpr bool kLacksC0 = Conv::layout == Layout::NC1HWC0 && Conv::totalDimCount == 4;
+inline constexpr bool kLacksC0 =
+    kForHost && Conv::layout == Layout::NC1HWC0 && Conv::totalDimCount == 4;
 
 /// A ConvTile without its type. As a tile it has rows along its last dimension.
 class ConvFacts {

@@ -170,8 +170,9 @@ NPU_ONE_BODY(void FillImg2col(const TileFacts& dst, const ConvFacts& src, const 
   for (size_t col = 0; col < dst.Length(); col += static_cast<size_t>(shape.c0)) {
     Img2colTap tap(shape, pos_m, pos_k + static_cast<int64_t>(col));
     std::byte* to = nullptr;
+    const size_t row_bytes = order.run * bytes;
     const auto put = [&](const std::byte* from, size_t step, int64_t count) {
-      for (; count > 0; --count, to += kRun, from += step) std::memcpy(to, from, kRun);
+      for (; count > 0; --count, to += row_bytes, from += step) std::memcpy(to, from, kRun);
     };
     for (size_t row = 0; row < dst.Lines();) {
       to = dst.data + order.Offset(row, col) * bytes;  // from here to the end of the box

@@ -36,11 +36,11 @@ struct ConvTransfer {
       shape[d] = from < kGlobalDims ? global.GetShape(from) : conv.Shape(d);
       stride[d] = from < kGlobalDims ? global.GetStride(from) : 1;
     }
-    if (skipped > 0 && outer > 1) TakeWhole(global);
+    if (kForHost && skipped > 0 && outer > 1) TakeWhole(global);
   }
 
   /// A filter of [C1, H, W, N, C0] without gaps fills a tile of as many elements of fewer
-  /// dimensions: the chip counts bursts alone. Source: PTO ISA, TLOAD.
+  /// dimensions in programs for simulators.
   template <class Global>
   void TakeWhole(const Global& global) {
     int64_t count = 1;
