@@ -2,6 +2,7 @@
 """The operators that are called without boxes: values, strides and errors as on CPU."""
 
 import itertools
+import threading
 import unittest
 from collections.abc import Callable
 
@@ -55,6 +56,8 @@ class FrequentOperatorsTest(unittest.TestCase):
         self.assertEqual(got.device.type, "npu")
         self.assertEqual((got.dtype, got.stride()), (wanted.dtype, wanted.stride()))
         torch.testing.assert_close(got.cpu(), wanted, rtol=0, atol=0, equal_nan=True)
+        number = ~wanted.isnan()  # zeros have signs
+        self.assertTrue(torch.equal(got.cpu().signbit() & number, wanted.signbit() & number))
 
     def test_unary_values_and_strides_are_those_of_cpu(self) -> None:
         for (name, function), dtype, (layout, view) in itertools.product(UNARY.items(), DTYPES, LAYOUTS.items()):
@@ -91,12 +94,34 @@ class FrequentOperatorsTest(unittest.TestCase):
                 for x, y in ((a.npu(), b.npu()), (a.T.contiguous().npu().T, b.npu())):
                     self.assertEqual((x @ y).dtype, dtype)
                     self.assertTrue(bool(((x @ y).cpu().double() - exact).abs().le(bound).all()))
+                    if m * k * n >= 4096:
+                        self.assertTrue(torch.equal(x @ y, (x.float() @ y.float()).to(dtype)))
                 self.assertEqual(
                     torch.bmm(x.expand(2, m, k), y.expand(2, k, n))[1].cpu().tolist(), (x @ y).cpu().tolist()
                 )
                 row = torch.ones(n, dtype=dtype)
                 got = torch.addmm(row.npu(), x, y, beta=4, alpha=0.5).cpu().double()
                 self.assertTrue(bool((got - (exact / 2 + 4)).abs().le(bound + 4 * torch.finfo(dtype).eps).all()))
+
+    def test_a_row_times_contiguous_columns_is_left_to_its_quick_kernel(self) -> None:
+        for dtype in DTYPES[2:]:
+            x, weight = torch.randn(1, 128).to(dtype), torch.randn(64, 128).to(dtype)
+            self.assertTrue(torch.equal((x.npu() @ weight.npu().T).cpu(), x @ weight.T))
+
+    def test_memory_that_another_thread_moves_is_held(self) -> None:
+        wrong = []
+        for _ in range(20):
+            x = torch.full((1 << 20,), 1.0, device="npu")
+
+            def move(x: torch.Tensor = x) -> None:
+                x.share_memory_()
+                torch.full((1 << 20,), 7.0, device="npu")
+
+            thread = threading.Thread(target=move)
+            thread.start()
+            wrong.append(bool((x + x != 2).any()))
+            thread.join()
+        self.assertEqual(sum(wrong), 0)
 
     def test_products_of_16_bits_have_gradients_and_obey_autocast(self) -> None:
         weight = values(torch.float32)[1].reshape(24, 4).npu().requires_grad_()

@@ -26,6 +26,7 @@
 #include "device/device.h"
 #include "device/fallback_log.h"
 #include "device/strict_dtypes.h"
+#include "device/twin.h"
 
 namespace npu_backend {
 namespace {
@@ -122,13 +123,14 @@ bool IsLike(const at::Tensor& first, const T& other) {
 
 /// Products of 16-bit floats are computed in float32 and rounded once: on processors without
 /// instructions for them CPU kernels take fifty times as long as for float32. Below so many
-/// multiplications the conversions cost more.
+/// multiplications the conversions cost more, and a row times contiguous columns has quick kernels.
 constexpr int64_t kLeastWidened = 4096;
 
 bool IsWidened(const at::Tensor& a, const at::Tensor& b) {
   const c10::ScalarType dtype = a.scalar_type();
   return (dtype == at::kHalf || dtype == at::kBFloat16) && b.scalar_type() == dtype &&
-         b.dim() >= 2 && a.numel() * b.size(-1) >= kLeastWidened;
+         a.dim() >= 2 && b.dim() >= 2 && a.numel() * b.size(-1) >= kLeastWidened &&
+         !(a.size(-2) == 1 && b.stride(-2) == 1);
 }
 bool IsWidened(const at::Tensor& summand, const at::Tensor& a, const at::Tensor& b,
                const at::Scalar&, const at::Scalar&) {
@@ -141,6 +143,16 @@ decltype(auto) Widened(const T& argument) {
     return argument.to(at::kFloat);
   } else {
     return argument;
+  }
+}
+
+/// Keeps the memory of an operand, which another thread may move to shared memory meanwhile.
+template <class T>
+StoragePtr Hold(const T& argument) {
+  if constexpr (std::is_same_v<T, at::Tensor>) {
+    return TwinOf(argument.storage().unsafeGetStorageImpl());
+  } else {
+    return {};
   }
 }
 
@@ -178,6 +190,7 @@ at::Tensor Call(const at::Tensor& first, const Args&... more) {
   if constexpr (!std::is_void_v<typename Op::Structured>) {
     if (C10_LIKELY(IsLike(first, first) && (IsLike(first, more) && ...))) {
       const DeviceScope scope(first.device().index());
+      const StoragePtr held[] = {Hold(first), Hold(more)...};
       Drain(first.device().index());
       return OnDevice<typename Op::Structured>{}(first, more...);
     }
