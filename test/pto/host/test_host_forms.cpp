@@ -232,30 +232,41 @@ TEST(HostForms, ReducesAndExpandsIntegersThatNoChipTakes) {
 }
 
 TEST(HostForms, ScalesOfHalfMayBeFloatAndExponentsInBoxes) {
-  VecTile<half, 16, 64> src;
-  VecTile<int8_t, 16, 64> dst;
-  VecTile<uint8_t, 1, 32> exp, boxed;
-  VecTile<float, 1, 32> max, scaling;
+  VecTile<half, 32, 128> src;
+  VecTile<int8_t, 32, 128> dst;
+  VecTile<uint8_t, 1, 128> exp, boxed;
+  VecTile<float, 1, 128> max, scaling;
   TASSIGN(src, 0);
-  TASSIGN(dst, 4096);
-  TASSIGN(exp, 8192);
-  TASSIGN(boxed, 8224);
-  TASSIGN(max, 8448);
-  TASSIGN(scaling, 8704);
-  for (size_t row = 0; row < 16; ++row) {
-    for (size_t col = 0; col < 64; ++col)
-      src.SetElement(row, col, half(std::ldexp(1.0f, static_cast<int>(row / 4 + col / 32 * 5))));
+  TASSIGN(dst, 8192);
+  TASSIGN(exp, 12288);
+  TASSIGN(boxed, 12416);
+  TASSIGN(max, 12544);
+  TASSIGN(scaling, 13056);
+  for (size_t row = 0; row < 32; ++row) {
+    for (size_t col = 0; col < 128; ++col)
+      src.SetElement(row, col, half(std::ldexp(1.0f, static_cast<int>(row / 4 + col / 32 * 2))));
   }
   TQUANT<QuantType::MXFP8, VecStoreMode::NZ>(dst, src, &exp, &max, &scaling, &boxed);
-  for (size_t row = 0; row < 16; ++row) {
-    for (size_t group = 0; group < 2; ++group) {
-      const int power = static_cast<int>(row / 4 + group * 5);
-      EXPECT_EQ(exp.GetElement(0, row * 2 + group), 127 + power - 8);
-      EXPECT_EQ(boxed.GetElement(0, row * 2 + group), 127 + power - 8);
-      EXPECT_EQ(max.GetElement(0, row * 2 + group), std::ldexp(1.0f, power));
-      EXPECT_EQ(scaling.GetElement(0, row * 2 + group), std::ldexp(1.0f, 8 - power));
+  for (size_t row = 0; row < 32; ++row) {
+    for (size_t group = 0; group < 4; ++group) {
+      const int power = static_cast<int>(row / 4 + group * 2);
+      const size_t at = row * 4 + group;
+      EXPECT_EQ(exp.GetElement(0, at), 127 + power - 8);
+      EXPECT_EQ(max.GetElement(0, at), std::ldexp(1.0f, power));
+      EXPECT_EQ(scaling.GetElement(0, at), std::ldexp(1.0f, 8 - power));
+      const size_t box = row / 16 * 2 + group / 2;  // of 16 rows and 2 groups, along the rows
+      EXPECT_EQ(boxed.GetElement(0, box * 32 + row % 16 * 2 + group % 2), 127 + power - 8);
     }
   }
+  VecTile<half, 16, 96> odd;
+  VecTile<int8_t, 16, 96> out;
+  TASSIGN(odd, 0);
+  TASSIGN(out, 8192);
+  TEXPANDS(odd, half{1});
+  const std::string fault = FaultOf(
+      [&] { TQUANT<QuantType::MXFP8, VecStoreMode::NZ>(out, odd, &exp, &max, &scaling, &boxed); });
+  EXPECT_NE(fault.find("in whole boxes of 16x2 for VecStoreMode::NZ, got 16x3"), std::string::npos)
+      << fault;
 }
 
 TEST(HostForms, ScattersFloatsByShortIndexes) {

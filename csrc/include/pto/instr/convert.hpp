@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "npu/simd_round.hpp"
+#include "pto/cast_on_host.hpp"
 #include "pto/check.hpp"
 #include "pto/instr/elementwise.hpp"
 #include "pto/layout.hpp"
@@ -179,7 +180,7 @@ inline double RoundedOnHost(npu::simd::Rounding rounding, double value) {
 template <class D, class S>
 D ElementOnHost(Conversion how, S in) {
   if constexpr (npu::simd::kIsFloatLane<D>) {
-    return static_cast<D>(static_cast<float>(in));
+    return CastOnHost<D>(in);
   } else {
     double value;
     if constexpr (std::is_integral_v<S>) {
@@ -196,11 +197,10 @@ D ElementOnHost(Conversion how, S in) {
 
 template <class Dst, class Src>
 void ConvertOnHost(Conversion how, const Dst& dst, const Src& src) {
-  const auto to = LinesOf(dst);
-  const auto from = LinesOf(src);
-  for (size_t line = 0; line < from.count; ++line) {
-    for (size_t at = 0; at < from.length; ++at)
-      *to(line, at) = ElementOnHost<typename Dst::DType>(how, *from(line, at));
+  for (size_t row = 0; row < how.region.rows; ++row) {
+    for (size_t col = 0; col < how.region.cols; ++col)
+      *ElementOf(dst, row, col) =
+          ElementOnHost<typename Dst::DType>(how, *ElementOf(src, row, col));
   }
 }
 

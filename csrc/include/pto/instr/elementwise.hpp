@@ -175,7 +175,7 @@ template <const TypeRule& kRule, class F, class Dst, class... Src>
     if constexpr (IsComputed<T>(kRule)) {
       MapTiles(f, region, dst, src...);
     } else if constexpr (kThroughFloat) {
-      MapThroughFloat(f, dst, src...);
+      MapThroughFloat(f, region.rows, region.cols, dst, src...);
     }
   });
 }

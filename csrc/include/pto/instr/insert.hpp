@@ -131,7 +131,7 @@ template <class Dst, class Src, class Stage, class... Fp>
                                      const Stage& stage, Fp&... fp) {
   const void* call_site = __builtin_return_address(0);
   if constexpr (kForHost && !kInsertsAcc<Dst, Src>) {
-    InsertOnHost(op, call_site, dst, src, row, col, stage);
+    InsertOnHost(op, call_site, dst, src, row, col, stage, fp...);
   } else if constexpr (Dst::Loc == TileType::Vec) {
     constexpr auto kMode = AccToVecMode::SingleModeVec0;
     InsertAccVec<kMode>(op, call_site, dst, src, row, col, stage, fp...);

@@ -303,7 +303,7 @@ template <class Stage, class Dst, class Src, class... Fp>
                                    const Stage& stage, Fp&... fp) {
   const void* call_site = __builtin_return_address(0);
   if constexpr (kForHost && !kLeavesAcc<Dst, Src>) {
-    ExtractOnHost(op, call_site, dst, src, row, col, stage);
+    ExtractOnHost(op, call_site, dst, src, row, col, stage, fp...);
   } else if constexpr (Dst::Loc == TileType::Vec) {
     constexpr auto kMode = AccToVecMode::SingleModeVec0;
     MoveAccToVec<kMode>(op, call_site, dst, src, row, col, stage, fp...);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "pto/cast_on_host.hpp"
 #include "pto/check.hpp"
 #include "pto/fixpipe.hpp"
 #include "pto/layout.hpp"
@@ -24,7 +25,7 @@ struct CastStage {
   template <class Out, class In>
   void operator()(size_t, Out* to, const In* from, size_t count) const {
     for (size_t i = 0; i < count; ++i) {
-      to[i] = static_cast<Out>(from[i]);
+      to[i] = CastOnHost<Out>(from[i]);
       if constexpr (kRelu == ReluPreMode::NormalRelu) {
         if (!(static_cast<float>(to[i]) > 0.0f)) to[i] = Out{};
       }
@@ -43,15 +44,32 @@ struct HostPlace {
   int row, col;
 };
 
-template <class TileT>
-inline bool HoldsOnHost(const TileT&, HostPlace at, int rows, int cols) {
-  return at.row + rows <= TileT::Rows && at.col + cols <= TileT::Cols;
+/// Faults unless rows x cols elements, which the other tile has too, lie within tile from at on,
+/// and within its space.
+template <class TileT, class Other>
+void CheckHeldOnHost(const char* op, const char* operand, const TileT& tile, const Other& other,
+                     HostPlace at, int rows, int cols) {
+  const npu::Core& core = *npu::current_core;
+  const TileFacts facts(tile);
+  CheckTile(core, op, operand, facts);
+  if (at.row + rows > TileT::Rows || at.col + cols > TileT::Cols)
+    RaiseSubregion(op, TileFacts(other), rows, cols, facts, at.row, at.col);
+  if (rows == 0 || cols == 0 || LiesElsewhere(core, facts)) return;
+  CheckEnds(core, op, operand, facts, static_cast<size_t>(StoredRows<TileT>(at.row + rows)),
+            static_cast<size_t>(StoredCols<TileT>(at.col + cols)));
+}
+
+/// Faults unless fp, if it is of quantization words, has one for each of cols columns.
+template <class Fp>
+void CheckWordsOnHost(const char* op, const Fp& fp, int cols) {
+  if constexpr (sizeof(typename Fp::DType) == 8)
+    CheckWords(*npu::current_core, op, TileFacts(fp), cols);
 }
 
 /// rows x cols elements of src, from one place on, to another of dst, through stage.
-template <class Dst, class Src, class Stage>
+template <class Dst, class Src, class Stage, class... Fp>
 void MoveRegionOnHost(const char* op, const void* call_site, Dst& dst, HostPlace to, Src& src,
-                      HostPlace from, int rows, int cols, const Stage& stage) {
+                      HostPlace from, int rows, int cols, const Stage& stage, const Fp&... fp) {
   rows = std::max(rows, 0);
   cols = std::max(cols, 0);
   const auto operands = [&](auto report) {
@@ -61,12 +79,9 @@ void MoveRegionOnHost(const char* op, const void* call_site, Dst& dst, HostPlace
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
     if (!npu::TakesHostForms(core)) RaiseNoPath(op, TileFacts(dst), TileFacts(src));
-    CheckTile(core, op, "dst", dst);
-    CheckTile(core, op, "src", src);
-    if (!HoldsOnHost(dst, to, rows, cols))
-      RaiseSubregion(op, TileFacts(src), rows, cols, TileFacts(dst), to.row, to.col);
-    if (!HoldsOnHost(src, from, rows, cols))
-      RaiseSubregion(op, TileFacts(dst), rows, cols, TileFacts(src), from.row, from.col);
+    CheckHeldOnHost(op, "dst", dst, src, to, rows, cols);
+    CheckHeldOnHost(op, "src", src, dst, from, rows, cols);
+    (CheckWordsOnHost(op, fp, from.col + cols), ...);
     for (int row = 0; row < rows; ++row) {
       for (int col = 0; col < cols; ++col) {
         const auto in = ReadElement(src, static_cast<size_t>(from.row + row),
@@ -90,19 +105,19 @@ void MoveOnHost(const char* op, const void* call_site, Dst& dst, Src& src) {
 }
 
 /// The valid region of dst = src from row and col on.
-template <class Dst, class Src, class Stage>
+template <class Dst, class Src, class Stage, class... Fp>
 void ExtractOnHost(const char* op, const void* call_site, Dst& dst, Src& src, int row, int col,
-                   const Stage& stage) {
+                   const Stage& stage, const Fp&... fp) {
   MoveRegionOnHost(op, call_site, dst, {0, 0}, src, {row, col}, dst.GetValidRow(),
-                   dst.GetValidCol(), StageOnHost(stage));
+                   dst.GetValidCol(), StageOnHost(stage), fp...);
 }
 
 /// dst from row and col on = the valid region of src.
-template <class Dst, class Src, class Stage>
+template <class Dst, class Src, class Stage, class... Fp>
 void InsertOnHost(const char* op, const void* call_site, Dst& dst, Src& src, int row, int col,
-                  const Stage& stage) {
+                  const Stage& stage, const Fp&... fp) {
   MoveRegionOnHost(op, call_site, dst, {row, col}, src, {0, 0}, src.GetValidRow(),
-                   src.GetValidCol(), StageOnHost(stage));
+                   src.GetValidCol(), StageOnHost(stage), fp...);
 }
 
 }  // namespace pto::detail

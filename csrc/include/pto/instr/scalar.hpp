@@ -19,7 +19,8 @@ inline constexpr TypeRule kFillable = {kInts8To32 | kHalf | kBfloat16 | kFloat,
 
 /// Type of a scalar that elements of T meet.
 template <class T, const TypeRule& kRule>
-using ScalarOf = std::conditional_t<GoesThroughFloat<T>(kRule), float, npu::simd::Compute<T>>;
+using ScalarOf =
+    std::conditional_t<GoesThroughFloat<T>(kRule), ThroughFloat<T>, npu::simd::Compute<T>>;
 
 /// An element-wise instruction Op(src, scalar). The scalar has the type of the elements, in which
 /// it is computed.
