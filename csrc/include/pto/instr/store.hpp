@@ -16,10 +16,10 @@ namespace pto {
 
 namespace detail {
 
-/// Writes count elements of a tile at from to global memory, step elements apart; column: of the
-/// first. stage: how they change on the way.
-using PutElements = void (*)(const void* stage, size_t column, void* to, int64_t step,
-                             const void* from, size_t count);
+/// Writes count elements of a tile at from to global memory, step elements apart; at: index of the
+/// first in its line. stage: how they change on the way.
+using PutElements = void (*)(const void* stage, size_t at, void* to, int64_t step, const void* from,
+                             size_t count);
 
 /// A store apart from its tile and global tensor.
 struct StoreMode {
@@ -89,7 +89,9 @@ NPU_ONE_BODY(void CheckStore(const TransferFacts& facts, const StoreMode& mode,
     CheckType(core, facts.op, {kAddable, kAddable}, mode.added_type, mode.out_type);
   }
   if (mode.words != nullptr) {
-    CheckWords(core, facts.op, *mode.words, facts.tile.valid_cols);
+    const bool by_rows = facts.kind.lines.lines_are_rows;
+    CheckWords(core, facts.op, *mode.words,
+               by_rows ? facts.tile.valid_cols : facts.tile.valid_rows);
   }
   if (!core.check_limits) return;
   if (npu::TakesHostForms(core)) {
@@ -124,10 +126,8 @@ NPU_ONE_BODY(TileFacts InWholeBoxes(const TileFacts& tile, const GlobalFacts& gl
 NPU_ONE_BODY(void MoveToGlobal(const TileFacts& from, const GlobalFacts& to,
                                const StoreMode& mode)) {
   if (mode.put == nullptr) return CopyToGlobal(from, to);
-  const bool by_rows = from.kind->lines.lines_are_rows;
   ForEachPiece(from, to, [&](const Piece& piece) {
-    const size_t column = by_rows ? piece.at : piece.line;
-    mode.put(mode.stage, column, piece.global, piece.step, piece.tile, piece.count);
+    mode.put(mode.stage, piece.at, piece.global, piece.step, piece.tile, piece.count);
   });
 }
 
@@ -187,17 +187,6 @@ void PutStaged(const void* stage, size_t at, void* to, int64_t step, const void*
   }
 }
 
-/// The same of a tile whose lines are columns.
-template <bool kAdds, class Out, class In, class Stage>
-void PutStagedColumn(const void* stage, size_t column, void* to, int64_t step, const void* from,
-                     size_t count) {
-  const auto* in = static_cast<const In*>(from);
-  for (size_t i = 0; i < count; ++i) {
-    PutStaged<kAdds, Out, In, Stage>(
-        stage, column, static_cast<Out*>(to) + static_cast<int64_t>(i) * step, 1, in + i, 1);
-  }
-}
-
 /// Whether elements change on their way, as those of an accumulator do.
 template <class TileT, class Stage>
 inline constexpr bool kIsStaged =
@@ -242,11 +231,7 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
   if constexpr (kIsStaged<TileT, Stage>) {
     static_assert(kForHost || (Order<TileT>::kRun <= 16 && Order<TileT>::kLinesAreRows),
                   "TSTORE: expected an Acc tile of layout NZ");
-    if constexpr (Order<TileT>::kLinesAreRows) {
-      mode.put = PutStaged<kAdds, Out, T, Staged>;
-    } else {
-      mode.put = PutStagedColumn<kAdds, Out, T, Staged>;
-    }
+    mode.put = PutStaged<kAdds, Out, T, Staged>;
   } else {
     static_assert(sizeof(T) == sizeof(Out),
                   "TSTORE: expected tile and global tensor of one element size");
