@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/orphans.h"
+#include "device/python_drop.h"
 #include "device/stream.h"
 #include "device/twin.h"
 
@@ -23,7 +24,7 @@ std::atomic<int64_t> orphaned_bytes = 0;
 /// takes the interpreter's lock, and the launch may end in any thread.
 struct Owner {
   c10::SmallVector<StoragePtr, 6> twins;
-  std::vector<c10::Storage> foreign;  // memory of another allocator, for example from DLPack
+  std::vector<StoragePtr> foreign;  // memory of another allocator, for example from DLPack
 
   void Hold(const at::Tensor& tensor) {
     if (!tensor.defined() || !tensor.is_privateuseone()) return;
@@ -31,7 +32,8 @@ struct Owner {
     if (OwnsTwin(*storage)) {
       twins.push_back(TwinOf(storage));
     } else {
-      foreign.push_back(tensor.storage());
+      DropDeferred();
+      foreign.push_back(StoragePtr::reclaim_copy(storage));
     }
   }
 
@@ -41,6 +43,7 @@ struct Owner {
       if (twin.use_count() == 1) AddOrphanedBytes(-static_cast<int64_t>(twin->nbytes()));
       twin.reset();
     }
+    for (StoragePtr& storage : foreign) DropSeen(std::move(storage));
   }
 };
 

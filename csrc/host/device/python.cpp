@@ -23,6 +23,7 @@ struct PythonApi {
   int (*is_finalizing)() = Find<int (*)()>("Py_IsFinalizing");
   int (*is_finalizing_before_3_13)() = Find<int (*)()>("_Py_IsFinalizing");
   int (*ensure_gil)() = Find<int (*)()>("PyGILState_Ensure");
+  int (*holds_gil)() = Find<int (*)()>("PyGILState_Check");
   void (*release_gil)(int) = Find<void (*)(int)>("PyGILState_Release");
   Object (*add_module)(const char*) = Find<Object (*)(const char*)>("PyImport_AddModule");
   int (*check_signals)() = Find<int (*)()>("PyErr_CheckSignals");
@@ -119,6 +120,23 @@ int InterruptRequested() noexcept {
   if (python.check_signals() == 0) return 0;
   RaiseLater();
   return 1;
+}
+
+bool HoldsGil() noexcept {
+  const PythonApi& python = Python();
+  return !python.is_initialized || !python.is_initialized() || !python.holds_gil ||
+         python.holds_gil() != 0;
+}
+
+bool CallInMainThread(int (*function)(void*)) noexcept {
+  const PythonApi& python = Python();
+  return python.add_pending_call && python.add_pending_call(function, nullptr) == 0;
+}
+
+void CallWithGil(void (*function)()) noexcept {
+  if (!Python().Usable()) return;
+  const Gil gil;
+  function();
 }
 
 }  // namespace npu_backend

@@ -16,4 +16,14 @@ void Warn(const char* sentence) noexcept;
 /// thread as soon as the interpreter runs again. For npuSetInterruptCallback.
 int InterruptRequested() noexcept;
 
+/// Whether this thread need not wait for the interpreter's lock: it holds it, or there is none.
+bool HoldsGil() noexcept;
+
+/// Has the main thread call function when it next interprets; false when that cannot be had.
+bool CallInMainThread(int (*function)(void*)) noexcept;
+
+/// Calls function with the interpreter's lock held, for which it waits. Not at all where there is
+/// no interpreter any more.
+void CallWithGil(void (*function)()) noexcept;
+
 }  // namespace npu_backend

@@ -13,6 +13,7 @@
 
 #include "device/allocator.h"
 #include "device/device.h"
+#include "device/python_drop.h"
 #include "device/registration.h"
 #include "device/twin.h"
 
@@ -41,23 +42,11 @@ StoragePtr ImplOf(const c10::Storage& storage) {
 /// Context of a twin over shared memory: owns the CPU storage by which PyTorch shares that.
 class SharedMemory {
  public:
-  explicit SharedMemory(StoragePtr memory) : memory_(std::move(memory)) {
-    const std::lock_guard lock(SharedMemoryMutex());
-    auto use = AllUses().find(memory_.get());
-    if (use == AllUses().end()) {
-      // So transfers by address are checked, as in other memory of the device.
-      Check(npuMemoryAdopt(memory_->mutable_data(), memory_->nbytes()));
-      use = AllUses().emplace(memory_.get(), Use{WeakStorage(StoragePtr()), 0}).first;
-    }
-    ++use->second.twins;
-  }
+  explicit SharedMemory(StoragePtr memory) : memory_(std::move(memory)) { Check(AddTwin()); }
 
   ~SharedMemory() {
-    const std::lock_guard lock(SharedMemoryMutex());
-    const auto use = AllUses().find(memory_.get());
-    if (--use->second.twins > 0) return;
-    AllUses().erase(use);
-    npuMemoryDisown(memory_->mutable_data());
+    RemoveTwin();
+    DropSeen(std::move(memory_));
   }
 
   SharedMemory(const SharedMemory&) = delete;
@@ -66,6 +55,27 @@ class SharedMemory {
   const StoragePtr& memory() const { return memory_; }
 
  private:
+  npuError_t AddTwin() {
+    const std::lock_guard lock(SharedMemoryMutex());
+    auto use = AllUses().find(memory_.get());
+    if (use == AllUses().end()) {
+      // So transfers by address are checked, as in other memory of the device.
+      const npuError_t status = npuMemoryAdopt(memory_->mutable_data(), memory_->nbytes());
+      if (status != NPU_SUCCESS) return status;
+      use = AllUses().emplace(memory_.get(), Use{WeakStorage(StoragePtr()), 0}).first;
+    }
+    ++use->second.twins;
+    return NPU_SUCCESS;
+  }
+
+  void RemoveTwin() {
+    const std::lock_guard lock(SharedMemoryMutex());
+    const auto use = AllUses().find(memory_.get());
+    if (--use->second.twins > 0) return;
+    AllUses().erase(use);
+    npuMemoryDisown(memory_->mutable_data());
+  }
+
   StoragePtr memory_;
 };
 
@@ -87,10 +97,10 @@ void Remember(const c10::StorageImpl* memory, const StoragePtr& storage) {
   AllUses().at(memory).storage = WeakStorage(storage);
 }
 
-StoragePtr StorageOver(const c10::StorageImpl* memory) {
+WeakStorage WeakStorageOver(const c10::StorageImpl* memory) {
   const std::lock_guard lock(SharedMemoryMutex());
   const auto use = AllUses().find(memory);
-  return use == AllUses().end() ? StoragePtr() : use->second.storage.lock();
+  return use == AllUses().end() ? WeakStorage(StoragePtr()) : use->second.storage;
 }
 
 /// The CPU storage whose memory storage, of npu, lies over; none when that is not shared, or in the
@@ -112,6 +122,7 @@ void MoveInto(const c10::Storage& storage, const c10::Storage& memory) {
   TORCH_CHECK(impl->nbytes() == memory.nbytes(), "npu: expected shared memory of ", impl->nbytes(),
               " bytes, got ", memory.nbytes());
   SynchronizeDevice(impl->device().index());
+  DropDeferred();
   StoragePtr twin = TwinOver(ImplOf(memory));
   std::memcpy(twin->mutable_data(), impl->data(), impl->nbytes());
   impl->set_data_ptr_noswap(DataOverTwin(std::move(twin), impl->device()));
@@ -122,8 +133,9 @@ void MoveInto(const c10::Storage& storage, const c10::Storage& memory) {
 /// A storage of device over memory, a CPU storage: the one that there is, or a new one.
 c10::Storage Adopt(const c10::Storage& memory, int64_t index) {
   ThrowIfForked();
+  DropDeferred();
   const c10::Device device(c10::DeviceType::PrivateUse1, CheckedIndex(index));
-  StoragePtr storage = StorageOver(memory.unsafeGetStorageImpl());
+  StoragePtr storage = WeakStorageOver(memory.unsafeGetStorageImpl()).lock();
   if (storage && storage->device() == device) return c10::Storage(std::move(storage));
   storage = AdoptTwin(TwinOver(ImplOf(memory)), device);
   storage->set_resizable(false);

@@ -7,7 +7,8 @@
 /// into shared memory, so that PyTorch's ways to send such a storage serve.
 namespace npu_backend {
 
-/// Held around fork(), so that the child can drop its references.
+/// Held around fork(), so that the child can drop its references. Who holds it must not take the
+/// interpreter's lock, which os.fork() holds: references to storages are taken and dropped outside.
 std::mutex& SharedMemoryMutex();
 
 }  // namespace npu_backend
