@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
@@ -152,8 +153,15 @@ def run(command: list[str], folder: Path | None = None, text: str = "") -> subpr
 
 
 def _kill_all(process: subprocess.Popen[str]) -> None:
-    """Ends a process and those it has started, as a compiler's driver does: they would keep its output open."""
-    os.killpg(process.pid, signal.SIGKILL)
+    """Ends a process and those it has started, as a compiler's driver does: they would keep its output open.
+
+    First they are asked, and given two seconds: a compiler then removes its temporary files.
+    """
+    with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(2)
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def check_output(compiler: Compiler, *paths: Path) -> None:
