@@ -12,11 +12,14 @@
 #include <thread>
 #include <vector>
 
+#include "host_fault.hpp"
+
 namespace {
 
 using namespace pto;
 using cpu_sim::LaunchKernelMultiCore;
 using cpu_sim::ScopedExecutionContext;
+using host_test::FaultOf;
 
 template <class T, int kRows, int kCols>
 using VecTile = Tile<TileType::Vec, T, kRows, kCols>;
@@ -28,15 +31,6 @@ void Fill(TileT& tile, float start) {
       tile.SetElement(row, col, static_cast<typename TileT::DType>(start + row * 100 + col));
     }
   }
-}
-
-std::string FaultOf(const auto& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(HostCore, RunsInstructionsThatHostCodeCalls) {

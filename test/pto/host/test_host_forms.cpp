@@ -9,9 +9,12 @@
 #include <pto/pto-inst.hpp>
 #include <vector>
 
+#include "host_fault.hpp"
+
 namespace {
 
 using namespace pto;
+using host_test::FaultOf;
 
 template <class T, int kRows, int kCols, BLayout kB = BLayout::RowMajor, int kVr = kRows,
           int kVc = kCols>
@@ -28,15 +31,6 @@ std::vector<T> Numbers(size_t count, int first = 1) {
   std::vector<T> numbers(count);
   std::iota(numbers.begin(), numbers.end(), static_cast<T>(first));
   return numbers;
-}
-
-std::string FaultOf(const auto& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
 }
 
 template <class TileT>

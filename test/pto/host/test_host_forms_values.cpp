@@ -10,22 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "host_fault.hpp"
+
 namespace {
 
 using namespace pto;
+using host_test::FaultOf;
 
 template <class T, int kRows, int kCols, BLayout kB = BLayout::RowMajor, int kVr = kRows,
           int kVc = kCols>
 using VecTile = Tile<TileType::Vec, T, kRows, kCols, kB, kVr, kVc>;
-
-std::string FaultOf(const auto& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// Without the checks of NPU_CHECK=limits while it lives.
 struct WithoutChecks {
