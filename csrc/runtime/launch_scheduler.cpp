@@ -77,10 +77,9 @@ void LaunchScheduler::Reset(const Launch& launch, InstructionObserver* observer)
   core_limit_[static_cast<int>(CoreType::kCube)] = static_cast<uint32_t>(arch_->cube_cores);
   ++serial_;
   check_limits_ = environment.check_limits;
-  next_task_ = next_block_ = next_index_ = 0;
+  next_task_ = next_mixed_block_ = next_index_ = 0;
   stopped_ = false;
   interrupted_ = false;
-  tasks_until_poll_ = kTasksPerPoll;
   progress_ = 1;
   seen_progress_ = 0;
   ready_ = {};
@@ -88,7 +87,9 @@ void LaunchScheduler::Reset(const Launch& launch, InstructionObserver* observer)
   blocked_.clear();
   flags_.Reset(shape_);
   slot_of_task_.clear();
-  if (shape_.is_mix()) slot_of_task_.resize(shape_.tasks());
+  tasks_ = shape_.tasks();
+  is_mix_ = shape_.is_mix();
+  if (is_mix_) slot_of_task_.resize(tasks_);
   cores_per_block_ = shape_.cores_per_block();
   args_ = launch.args.data();
   const auto entry = [](const npuKernelPass* pass) {
@@ -97,7 +98,7 @@ void LaunchScheduler::Reset(const Launch& launch, InstructionObserver* observer)
   passes_[static_cast<int>(CoreType::kVector)] = entry(launch.kernel->vector);
   passes_[static_cast<int>(CoreType::kCube)] = entry(launch.kernel->cube);
   for (Barrier& barrier : barriers_) barrier = {};
-  for (int type = 0; type < 2; ++type) live_[type] = ended_[type] = 0;
+  for (int type = 0; type < 2; ++type) live_[type] = 0;
 }
 
 void LaunchScheduler::RunFiber(void* scheduler) {
@@ -141,6 +142,7 @@ CoreSlot* LaunchScheduler::TakeSlot() {
 }
 
 void LaunchScheduler::GiveSlot(CoreSlot& slot) {
+  ++progress_;
   --live_[static_cast<int>(slot.core.type)];
   *current_core_ = nullptr;
   if (slot.core.unknown_transfers != 0) {
@@ -150,13 +152,14 @@ void LaunchScheduler::GiveSlot(CoreSlot& slot) {
 }
 
 void LaunchScheduler::StartTask(CoreSlot& slot) {
-  slot.core.block_idx = next_block_;
-  slot.core.sub_block_id = next_index_ > 1 ? next_index_ - 1 : 0;
-  if (!slot_of_task_.empty()) slot_of_task_[next_task_] = &slot;
+  slot.core.block_idx = NextBlock();
   slot.task = next_task_++;
+  if (!is_mix_) return;
+  slot.core.sub_block_id = next_index_ > 1 ? next_index_ - 1 : 0;
+  slot_of_task_[slot.task] = &slot;
   if (++next_index_ == cores_per_block_) {
     next_index_ = 0;
-    ++next_block_;
+    ++next_mixed_block_;
   }
 }
 
@@ -169,7 +172,8 @@ void LaunchScheduler::DescribeLaunch(CoreSlot& slot) {
   core.check_limits = check_limits_;
   core.allow_float64 = (launch_->flags & NPU_LAUNCH_FLOAT64) != 0;
   core.block_num = shape_.blocks;
-  core.sub_block_num = shape_.is_mix() ? 2 : 1;
+  core.sub_block_id = 0;
+  core.sub_block_num = is_mix_ ? 2 : 1;
   std::fill_n(core.memories, kMemoriesAtHand, GlobalMemory{});
 }
 
@@ -217,10 +221,8 @@ void LaunchScheduler::RunPasses(CoreSlot& slot) {
       StartTask(slot);
       run(args_);
       if (observer_ != nullptr) observer_->OnKernelEnd(slot.core);
-      if (--tasks_until_poll_ == 0) [[unlikely]] {
-        tasks_until_poll_ = kTasksPerPoll;
+      if (next_task_ % kTasksPerPoll == 0) [[unlikely]]
         Poll(slot.core);
-      }
       EndTask(slot);
     } while (GoesOn(slot));
     return;
@@ -252,10 +254,8 @@ void LaunchScheduler::ClearState(CoreSlot& slot) {
 
 void LaunchScheduler::EndTask(CoreSlot& slot) {
   Core& core = slot.core;
-  if (!slot_of_task_.empty()) slot_of_task_[slot.task] = nullptr;
+  if (is_mix_) slot_of_task_[slot.task] = nullptr;
   if (core.instruction != 0 || core.has_state) ClearState(slot);
-  ++ended_[static_cast<int>(core.type)];
-  ++progress_;
   if (!blocked_.empty() && !stopped_) [[unlikely]]
     StopIfAwaited(core);
 }

@@ -56,8 +56,9 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   CoreType NextType() const {
     return shape_.has_cube && next_index_ == 0 ? CoreType::kCube : CoreType::kVector;
   }
+  uint32_t NextBlock() const { return is_mix_ ? next_mixed_block_ : next_task_; }
   bool CanStart() const {
-    if (stopped_ || next_block_ == shape_.blocks) return false;
+    if (stopped_ || next_task_ == tasks_) return false;
     const int type = static_cast<int>(NextType());
     return live_[type] < core_limit_[type];
   }
@@ -66,12 +67,12 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   /// waits to go on.
   void RunPasses(CoreSlot& slot);
   bool GoesOn(const CoreSlot& slot) const {
-    if (!ready_.empty() || stopped_ || next_block_ == shape_.blocks) return false;
-    return slot_of_task_.empty() || (NextType() == slot.core.type && !NextIsReserved());
+    if (!ready_.empty() || stopped_ || next_task_ == tasks_) return false;
+    return !is_mix_ || (NextType() == slot.core.type && !NextIsReserved());
   }
   /// Takes back the cores that VectorBuffer gave to tasks which never started.
   void GiveReserved();
-  bool NextIsReserved() const { return !slot_of_task_.empty() && slot_of_task_[next_task_]; }
+  bool NextIsReserved() const { return is_mix_ && slot_of_task_[next_task_] != nullptr; }
   /// A core for the next task, and for those of its kind behind it; null when the host has no
   /// memory.
   CoreSlot* TakeSlot();
@@ -94,6 +95,8 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
 
   void CheckGroup(Core& core, SyncGroup group) const;
   uint32_t GroupSize(SyncGroup group) const;
+  /// Tasks on cores of type that have ended.
+  uint32_t Ended(CoreType type) const;
   bool InGroup(CoreType type, SyncGroup group) const;
 
   /// Ends the launch: every suspended core is resumed to unwind.
@@ -130,12 +133,13 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   const void* args_ = nullptr;
   uint64_t serial_ = 0;
   uint32_t cores_per_block_ = 1;
+  bool is_mix_ = false;
   bool check_limits_ = true;
   uint32_t next_task_ = 0;
-  uint32_t next_block_ = 0;  // of next_task_
-  uint32_t next_index_ = 0;  // of next_task_ in its block
-  uint32_t live_[2] = {};    // tasks that have started and not ended
-  uint32_t ended_[2] = {};
+  uint32_t tasks_ = 0;
+  uint32_t next_mixed_block_ = 0;  // of next_task_
+  uint32_t next_index_ = 0;        // of next_task_ in its block
+  uint32_t live_[2] = {};          // tasks that have started and not ended
   std::vector<bool> core_ids_[2];  // those that CoreId has given to cores that run
   bool stopped_ = false;
   Status result_;
@@ -150,7 +154,7 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   Barrier barriers_[kSyncGroups];
 
   // Search for spins without progress.
-  uint64_t progress_ = 0;
+  uint64_t progress_ = 0;  // beside tasks that start
   uint64_t seen_progress_ = 0;
   uint64_t fruitless_polls_ = 0;
   bool peer_is_lost_ = false;  // when last looked at
@@ -161,7 +165,6 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   Fiber* running_ = nullptr;
   Fiber* interrupt_poller_ = nullptr;  // waits for main_ to ask for an interrupt
   bool interrupted_ = false;
-  uint32_t tasks_until_poll_ = 0;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> idle_fibers_;
   std::vector<Fiber*> abandoned_fibers_;

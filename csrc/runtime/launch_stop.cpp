@@ -41,6 +41,13 @@ bool LaunchScheduler::InGroup(CoreType type, SyncGroup group) const {
   return (group == SyncGroup::kVectorCores) == (type == CoreType::kVector);
 }
 
+uint32_t LaunchScheduler::Ended(CoreType type) const {
+  const uint32_t live = live_[static_cast<int>(type)];
+  if (!shape_.is_mix()) return shape_.Count(type) == 0 ? 0 : next_task_ - live;
+  const uint32_t cubes = NextBlock() + (next_index_ != 0 ? 1 : 0);
+  return (type == CoreType::kCube ? cubes : next_task_ - cubes) - live;
+}
+
 uint32_t LaunchScheduler::GroupSize(SyncGroup group) const {
   if (group == SyncGroup::kAllCores) return shape_.tasks();
   return shape_.Count(group == SyncGroup::kVectorCores ? CoreType::kVector : CoreType::kCube);
@@ -67,8 +74,8 @@ void LaunchScheduler::CheckGroup(Core& core, SyncGroup group) const {
                    arch_->soc + " has)",
                std::to_string(shape_.Count(type)));
   }
-  const uint32_t ended = (InGroup(CoreType::kVector, group) ? ended_[0] : 0) +
-                         (InGroup(CoreType::kCube, group) ? ended_[1] : 0);
+  const uint32_t ended = (InGroup(CoreType::kVector, group) ? Ended(CoreType::kVector) : 0) +
+                         (InGroup(CoreType::kCube, group) ? Ended(CoreType::kCube) : 0);
   if (ended != 0) {
     RaiseFault("SYNCALL of " + name, "all " + std::to_string(GroupSize(group)) + " cores to arrive",
                std::to_string(ended) + " that have ended");
@@ -96,8 +103,9 @@ bool LaunchScheduler::CheckStopped(CoreSlot& slot) {
 void LaunchScheduler::CheckSpin(CoreSlot& slot) {
   using Clock = std::chrono::steady_clock;
   const auto now = Clock::now();
-  if (progress_ != seen_progress_) {
-    seen_progress_ = progress_;
+  const uint64_t progress = progress_ + next_task_;
+  if (progress != seen_progress_) {
+    seen_progress_ = progress;
     progress_time_ = now;
     fruitless_polls_ = 0;
     peer_is_lost_ = false;
@@ -159,8 +167,8 @@ std::string LaunchScheduler::DescribeWaits() const {
   if (cores.size() > kDescribedCores) {
     text += "; and " + std::to_string(cores.size() - kDescribedCores) + " more";
   }
-  if (next_task_ < shape_.tasks()) {
-    text += "; block " + std::to_string(next_block_) + " waits for a free core";
+  if (next_task_ < tasks_) {
+    text += "; block " + std::to_string(NextBlock()) + " waits for a free core";
   }
   return text;
 }
