@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "npu/core.hpp"
+#include "observe/hazard_checker.hpp"
 #include "observe/instruction_counter.hpp"
 #include "observe/memory_map.hpp"
 
@@ -53,7 +54,8 @@ class Everyone final : public InstructionObserver {
  private:
   template <class Call>
   static void ForEach(const Call& call) {
-    for (InstructionObserver* to : {InstructionCounter::Active(), MemoryMap::Active()}) {
+    for (InstructionObserver* to :
+         {InstructionCounter::Active(), MemoryMap::Active(), HazardChecker::Active()}) {
       if (to != nullptr) call(*to);
     }
   }
@@ -63,10 +65,15 @@ class Everyone final : public InstructionObserver {
 
 InstructionObserver* ActiveObserver() {
   static auto* const everyone = new Everyone;  // outlives static destructors
-  InstructionObserver* counter = InstructionCounter::Active();
-  InstructionObserver* map = MemoryMap::Active();
-  if (counter != nullptr && map != nullptr) return everyone;
-  return counter != nullptr ? counter : map;
+  InstructionObserver* only = nullptr;
+  for (InstructionObserver* active :
+       {InstructionCounter::Active(), MemoryMap::Active(), HazardChecker::Active()}) {
+    if (active != nullptr) {
+      if (only != nullptr) return everyone;
+      only = active;
+    }
+  }
+  return only;
 }
 
 }  // namespace npu

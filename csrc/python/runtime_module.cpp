@@ -9,6 +9,7 @@
 #include "npu/isa_levels.hpp"
 #include "npu_runtime.h"
 #include "python/check.h"
+#include "python/hazards.h"
 #include "python/kernel.h"
 #include "python/memory_map.h"
 
@@ -73,6 +74,7 @@ void DefineKernel(pybind11::module_& module) {
 PYBIND11_MODULE(_runtime, module) {
   DefineKernel(module);
   npu_python::DefineMemoryMap(module);
+  npu_python::DefineHazards(module);
   module.doc() = "The emulated device's C interface (npu_runtime.h).";
   module.attr("MAX_BLOCK_DIM") = NPU_MAX_BLOCK_DIM;
   module.attr("MAX_RECORDED_STORES") = NPU_MAX_RECORDED_STORES;

@@ -36,7 +36,10 @@ typedef enum npuError {
   NPU_ERROR_DEADLOCK = 5,     /* every core waits, or one polls without progress */
   NPU_ERROR_INTERRUPTED = 6,  /* the interrupt callback asked to stop; what was queued on the stream
                                  then is dropped, what is queued later runs */
-  NPU_ERROR_FORKED = 7        /* this process was forked after the device was used */
+  NPU_ERROR_FORKED = 7,       /* this process was forked after the device was used */
+  NPU_ERROR_HAZARD = 8 /* npuHazardsStart: a launch ran to its end, but accesses of it have no
+                          order that a chip would keep, or the like; what is queued behind
+                          runs */
 } npuError_t;
 
 typedef struct npuStream* npuStream_t;
@@ -251,6 +254,60 @@ NPU_API npuError_t npuMemoryMapStop(void);
 NPU_API npuError_t npuMemoryMapCount(size_t* placements, size_t* stores);
 NPU_API npuError_t npuMemoryMapPlacement(size_t index, npuPlacement* placement);
 NPU_API npuError_t npuMemoryMapStore(size_t index, npuStore* store);
+
+/* --- hazards
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/** Kinds of findings, to be added up. */
+#define NPU_HAZARD_ORDER                                                                           \
+  1u                            /* accesses of different pipes, cores or blocks to the same bytes, \
+                                   of which one writes and nothing orders them */
+#define NPU_HAZARD_UNWRITTEN 2u /* reads of on-chip bytes that nothing has written */
+#define NPU_HAZARD_OVERLAP 4u   /* tiles that partly overlap while both are in use */
+#define NPU_HAZARD_FLAG 8u      /* flags left set at the end, or set again before their wait */
+#define NPU_HAZARD_RANGE 16u    /* global accesses outside of the size that was asked for */
+#define NPU_HAZARD_VECTOR_ORDER 32u /* vector to vector without pipe_barrier(PIPE_V) */
+#define NPU_HAZARD_DEFAULT 31u      /* all but the last */
+
+/** One of the two calls of a finding: what it is, where it ran, and the bytes of the space that it
+ * touches, offsets as those of the finding. */
+typedef struct npuFindingSide {
+  const char* instruction; /* "TLOAD"; NULL: the finding has no such side */
+  const char* pipe;        /* "PIPE_MTE2" */
+  const char* core;        /* "vector" or "cube" */
+  uint32_t block;
+  uint32_t sub_block;
+  uint64_t begin;
+  uint64_t end;
+  const void* call_site;
+} npuFindingSide;
+
+/** What the checker found: once per kind and pair of calls. The strings are valid until the next
+ * start. */
+typedef struct npuFinding {
+  const char* kind; /* "read-after-write", "write-after-read", "write-after-write",
+                       "unwritten-read", "overlap", "flag-left-set", "flag-set-again",
+                       "out-of-range", "vector-order" */
+  const char* kernel;
+  const char* space; /* "UB"; of flags "" */
+  uint64_t begin;    /* bytes in conflict: offsets in the space, in GM from the start of the
+                        allocation; addresses where nobody knows it. Of flags none */
+  uint64_t end;
+  npuFindingSide first;  /* in program order of a core; of different cores in that of execution */
+  npuFindingSide second; /* of a flag-left-set, an unwritten-read and an out-of-range there is only
+                            one side: the first is the set_flag, the second the access */
+  const char* mend;      /* the line of code to add: "set_flag(...); wait_flag(...);" */
+  uint64_t times;        /* how often it was met */
+} npuFinding;
+
+/** Forgets findings and checks for kinds (NPU_HAZARD_...) in all launches of the process that start
+ * from now on. A launch with new findings stores NPU_ERROR_HAZARD, with a sentence about the first,
+ * on its stream. NPU_CHECK=hazards starts NPU_HAZARD_DEFAULT with the process. */
+NPU_API npuError_t npuHazardsStart(uint32_t kinds);
+NPU_API npuError_t npuHazardsStop(void);
+NPU_API npuError_t npuHazardsCount(size_t* findings);
+NPU_API npuError_t npuHazardsFinding(size_t index, npuFinding* finding);
 
 #ifdef __cplusplus
 }
