@@ -4,11 +4,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "elements.hpp"
 #include "plain_tile.hpp"
 
 namespace {
 
 using namespace pto;
+using test::AsA5;
 using test::At;
 using test::ExpectContains;
 using test::Fill;
@@ -39,6 +41,18 @@ TEST(Tfillpad, InPlacePadsRowsAndColumnsBehindTheValidRegion) {
     for (int i = 0; i < 8 * 64; ++i) {
       ASSERT_EQ(dst.GetValue(i), i / 64 < 6 && i % 64 < 60 ? 1.0f : INFINITY) << i;
     }
+  });
+}
+
+TEST(Tfillpad, FloatsOf8BitsArePaddedWith0) {
+  OnCore([] {
+    const AsA5 chip;
+    Padded<float8_e4m3_t, PadValue::Max> dst(8, 64), src(8, 60);
+    TASSIGN(dst, 0);
+    TASSIGN(src, 0);
+    for (int i = 0; i < 8 * 64; ++i) dst.SetValue(i, float8_e4m3_t(1.0f));
+    TFILLPAD(dst, src);
+    for (int i = 0; i < 8 * 64; ++i) ASSERT_EQ(dst.GetValue(i).bits, i % 64 < 60 ? 0x38 : 0) << i;
   });
 }
 

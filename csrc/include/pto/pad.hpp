@@ -41,7 +41,8 @@ inline constexpr PadValue PadCustom = PadValueCustom(kValue);
 
 namespace detail {
 
-/// The element of type T that pad stands for; 0 for Null.
+/// The element of type T that pad stands for; 0 for Null, and of floats of 8 and 4 bits also for
+/// Max and Min, as on the chip.
 template <class T>
 T PadElement(PadValue pad) {
   if (pad >= PadValue::CustomBase) {
@@ -52,7 +53,7 @@ T PadElement(PadValue pad) {
   }
   if (pad != PadValue::Max && pad != PadValue::Min) return T{};
   const bool is_max = pad == PadValue::Max;
-  if constexpr (!std::is_constructible_v<T, float>) {
+  if constexpr (!std::is_integral_v<T> && sizeof(T) == 1) {
     return T{};
   } else if constexpr (std::is_integral_v<T>) {
     return is_max ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();

@@ -8,6 +8,7 @@
 #include "pto/instr/load_conv.hpp"
 #include "pto/instr/load_scales.hpp"
 #include "pto/pad.hpp"
+#include "pto/pairs_on_host.hpp"
 #include "pto/straight.hpp"
 #include "pto/transfer.hpp"
 #include "pto/view_on_host.hpp"
@@ -39,12 +40,13 @@ NPU_ONE_BODY(void CheckLoad(const TransferFacts& facts, const TileFacts& moved,
 }
 
 /// The chip moves whole blocks of 32 bytes: the rest of a line's last block takes the pad value.
+/// Runs of boxes of scales are shorter than a block: behind one lies the next line, not the rest.
 NPU_ONE_BODY(void PadLines(const TileFacts& tile, const void* pad)) {
   const LineOrder& order = tile.kind->lines;
   const size_t bytes = tile.kind->element_bytes, length = tile.Length();
   const size_t block = npu::kTileAlignment / bytes;
   const size_t rest = (block - length % block) % block;
-  if (rest == 0 || length + rest > order.length) return;
+  if (rest == 0 || length + rest > order.length || order.run % block != 0) return;
   for (size_t line = 0; line < tile.Lines(); ++line) {
     auto* end = reinterpret_cast<char*>(tile.data + order.Offset(line, length) * bytes);
     CopyRun(bytes, end, 1, static_cast<const char*>(pad), 0, rest);
@@ -96,6 +98,13 @@ template <class TileT, class Global>
     }
   }
   const void* call_site = __builtin_return_address(0);
+  if constexpr (kForHost && kPacked<T> != 1) {
+    if (MovesPairsOnHost(op, global)) {
+      MovePairsOnHost<false>(op, call_site, tile, global);
+      PadPairs(tile, pad);
+      return PadLines(TileFacts(tile), &pad);
+    }
+  }
   if constexpr (kForHost) {
     LoadTile(op, call_site, TileFacts(tile), ViewOnHost(tile, global), &pad);
   } else {

@@ -7,6 +7,7 @@
 #include "npu/transpose.hpp"
 #include "pto/check.hpp"
 #include "pto/instr/rearrange_conv.hpp"
+#include "pto/instr/rearrange_conv_on_host.hpp"
 #include "pto/layout.hpp"
 
 namespace pto {

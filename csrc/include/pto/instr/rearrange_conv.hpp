@@ -97,8 +97,8 @@ NPU_ONE_BODY(void CheckConvReach(const npu::Core& core, const char* operand, con
                   "end " + npu::TextOf(end));
 }
 
-NPU_ONE_BODY(void CheckConvTurn(ConvTurn turn, bool grouped, const ConvSizes& sizes,
-                                const ConvFacts& dst, const ConvFacts& src)) {
+NPU_ONE_BODY(void CheckConvShapes(ConvTurn turn, bool grouped, const ConvSizes& sizes,
+                                  const ConvFacts& dst, const ConvFacts& src)) {
   const npu::Core& core = *npu::current_core;
   CheckTile(core, "TTRANS", "dst", dst.Tile());
   CheckTile(core, "TTRANS", "src", src.Tile());
@@ -119,10 +119,6 @@ NPU_ONE_BODY(void CheckConvTurn(ConvTurn turn, bool grouped, const ConvSizes& si
   if (core.check_limits && grouped && turn == ConvTurn::kJoinChannels && sizes.c0 != block) {
     npu::RaiseFault("TTRANS", "a C0 of " + npu::TextOf(block) + " (32 bytes) of groups",
                     npu::TextOf(sizes.c0));
-  }
-  const int64_t image = sizes.Blocks() * sizes.c0 * sizes.depth * sizes.pixels;
-  if (turn != ConvTurn::kFilter3d) {
-    CheckConvReach(core, "src", src, ((sizes.groups - 1) * sizes.filters + sizes.images) * image);
   }
 }
 
@@ -192,7 +188,10 @@ NPU_ONE_BODY(void TransposeConvTiles(const void* call_site, ConvTurn turn, bool 
            AccessOf(src.Tile(), false));
   };
   npu::Issue("TTRANS", npu::Pipe::kV, call_site, operands, [&] {
-    CheckConvTurn(turn, grouped, sizes, dst, src);
+    CheckConvShapes(turn, grouped, sizes, dst, src);
+    const int64_t image = sizes.Blocks() * sizes.c0 * sizes.depth * sizes.pixels;
+    const int64_t images = (sizes.groups - 1) * sizes.filters + sizes.images;
+    if (turn != ConvTurn::kFilter3d) CheckConvReach(*npu::current_core, "src", src, images * image);
     if (turn == ConvTurn::kFilter) {
       TurnFilter(sizes, grouped, dst, src);
     } else if (turn == ConvTurn::kFilter3d) {
@@ -202,6 +201,10 @@ NPU_ONE_BODY(void TransposeConvTiles(const void* call_site, ConvTurn turn, bool 
     }
   });
 }
+
+/// True where programs for simulators mean another thing, and it is done.
+template <class Dst, class Src>
+bool TransposeConvOnHost(const void* call_site, ConvTurn turn, bool grouped, Dst& dst, Src& src);
 
 template <class Dst, class Src>
 [[gnu::noinline]] void TransposeConv(Dst& dst, Src& src) {
@@ -216,7 +219,11 @@ template <class Dst, class Src>
   static_assert(sizeof(typename Dst::DType) == sizeof(typename Src::DType) &&
                     sizeof(typename Src::DType) <= 4,
                 "TTRANS: expected tiles of one element size of 8, 16 or 32 bits");
-  TransposeConvTiles(__builtin_return_address(0), kTurn, kGrouped, ConvFacts(dst), ConvFacts(src));
+  const void* call_site = __builtin_return_address(0);
+  if constexpr (kForHost) {
+    if (TransposeConvOnHost(call_site, kTurn, kGrouped, dst, src)) return;
+  }
+  TransposeConvTiles(call_site, kTurn, kGrouped, ConvFacts(dst), ConvFacts(src));
 }
 
 }  // namespace pto::detail

@@ -7,6 +7,7 @@
 #include "pto/atomic.hpp"
 #include "pto/fixpipe.hpp"
 #include "pto/instr/load_conv.hpp"
+#include "pto/pairs_on_host.hpp"
 #include "pto/straight.hpp"
 #include "pto/traits.hpp"
 #include "pto/transfer.hpp"
@@ -239,6 +240,9 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
     if constexpr (kAdds) mode.put = AddElements<T>;
   }
   const void* call_site = __builtin_return_address(0);
+  if constexpr (kForHost && kPacked<T> != 1 && kPacked<Out> != 1 && !kAdds) {
+    if (MovesPairsOnHost(op, global)) return MovePairsOnHost<true>(op, call_site, tile, global);
+  }
   if constexpr (kForHost) {
     StoreTile(call_site, ViewOnHost(tile, global), TileFacts(tile), mode);
   } else {

@@ -268,10 +268,11 @@ inline aclError aclrtGetMemInfo(aclrtMemAttr, size_t* free_bytes, size_t* total_
   return npuMemGetInfo(free_bytes, total_bytes);
 }
 inline aclError aclrtFree(void* pointer) { return npuFree(pointer); }
+/// Zero at first, as pages that a driver pins are.
 inline aclError aclrtMallocHost(void** pointer, size_t bytes) {
   const aclError error = npu::CheckAclPointer("aclrtMallocHost", "the address", pointer);
   if (error != ACL_SUCCESS) return error;
-  *pointer = std::malloc(std::max<size_t>(bytes, 1));
+  *pointer = std::calloc(std::max<size_t>(bytes, 1), 1);
   if (*pointer != nullptr) return ACL_SUCCESS;
   const std::string wanted = std::to_string(bytes);
   npuSetLastErrorMessage(
