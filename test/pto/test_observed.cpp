@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What observers are told of the bytes that instructions touch: all of them, and no gaps.
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "elements.hpp"
@@ -24,6 +25,16 @@ class Accesses final : public npu::InstructionObserver {
 
   void OnInstruction(const npu::Core&, const npu::Instruction& instruction) override {
     all_.assign(instruction.accesses, instruction.accesses + instruction.access_count);
+    name_ = instruction.name;
+    pipe_ = instruction.pipe;
+  }
+
+  void ExpectNone() const { EXPECT_TRUE(all_.empty()); }
+  void ExpectScalar(const char* name, bool is_write, const void* begin, size_t bytes) const {
+    EXPECT_EQ(name_, name);
+    EXPECT_EQ(pipe_, npu::Pipe::kS);
+    EXPECT_EQ(all_.size(), 1u);
+    Expect(is_write, begin, 1, bytes, bytes);
   }
 
   /// Whether the last instruction touched these bytes, and no others of the same start.
@@ -39,7 +50,23 @@ class Accesses final : public npu::InstructionObserver {
 
  private:
   std::vector<npu::Access> all_;
+  std::string name_;
+  npu::Pipe pipe_ = npu::Pipe::kAll;
 };
+
+TEST(Observed, TheScalarPipeReadsAndWritesSingleElements) {
+  OnCore([] {
+    VecTile<half, 2, 64> tile(2, 64);
+    TASSIGN(tile, 256);
+    const uint64_t before = npu::current_core->instruction;
+    const Accesses accesses;
+    tile.SetValue(65, half(3));
+    accesses.ExpectScalar("SetValue", true, tile.data() + 65, 2);
+    EXPECT_EQ(tile.GetValue(65), half(3));
+    accesses.ExpectScalar("GetValue", false, tile.data() + 65, 2);
+    EXPECT_EQ(npu::current_core->instruction, before);
+  });
+}
 
 TEST(Observed, QuantizationWritesFourTiles) {
   OnCore([] {
@@ -60,7 +87,7 @@ TEST(Observed, QuantizationWritesFourTiles) {
     accesses.Expect(true, exp.data(), 1, 32, 0);
     accesses.Expect(true, max.data(), 1, 32, 0);
     accesses.Expect(true, scaling.data(), 1, 32, 0);
-    accesses.Expect(false, src.data(), 2, 128, 128);
+    accesses.Expect(false, src.data(), 1, 256, 0);
   });
 }
 
@@ -151,7 +178,7 @@ TEST(Observed, AllSignalsOfAMatrixAreRead) {
     comm::TTEST(back, 0, comm::WaitCmp::EQ);
     accesses.Expect(false, &signals[40], 1, 60, 60);
     comm::TTEST(none, 0, comm::WaitCmp::EQ);
-    accesses.Expect(false, signals.data(), 0, 0, 0);
+    accesses.ExpectNone();
     comm::TNOTIFY(dense, 1, comm::NotifyOp::Set);
     accesses.Expect(true, signals.data(), 1, 4, 4);
   });

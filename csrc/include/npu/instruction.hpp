@@ -32,14 +32,17 @@ struct SyncPoint {
 /// ffts_cross_core_sync. kIntraBlock: from the cube core to one vector core of the block or back.
 enum class FlagScope : uint8_t { kAllBlocks, kVectorSubBlocks, kBlockGroup, kIntraBlock };
 
-/// Bytes that an instruction touches: rows of row_bytes, the first at begin, pitch_bytes apart.
+/// Bytes that an instruction reads, or may write: rows of row_bytes, the first at begin (its
+/// lowest), pitch_bytes apart. An operand whose bytes do not lie so has several.
 struct Access {
-  Space space;
-  bool is_write;
-  const void* begin;
-  size_t rows;
-  size_t row_bytes;
-  size_t pitch_bytes;
+  Space space = Space::kUb;
+  bool is_write = false;
+  const void* begin = nullptr;  // also in the memory of another core of the block
+  size_t rows = 0;
+  size_t row_bytes = 0;
+  size_t pitch_bytes = 0;
+  bool is_atomic = false;  // others that are so may touch the same bytes at any time
+  bool goes_on = false;    // more of the operand of the access before it
 };
 
 /// What an instruction does in all: elements it computes or moves, bytes it moves to or from GM,

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "npu/access_list.hpp"
 #include "npu/core.hpp"
 #include "npu/error.hpp"
 #include "npu/observer.hpp"
@@ -46,19 +47,34 @@ class NextInstruction {
 [[gnu::always_inline]] inline void KeepCallSite() { asm volatile(""); }
 
 /// The one door through which an instruction passes. operands(report) calls report(work,
-/// accesses...) and is evaluated only when somebody listens; execute does the work.
+/// operands...), each an Access or an AccessList, and is evaluated only when somebody listens;
+/// execute does the work.
 template <class Operands, class Execute>
 inline void Issue(const char* name, Pipe pipe, const void* call_site, Operands&& operands,
                   Execute&& execute) {
   Core& core = RunningCore(name);
   CountInstruction(core);
   if (__builtin_expect(core.observer != nullptr, 0)) {
-    operands([&](const Work& work, auto... accesses) {
-      const Access list[] = {accesses...};
-      core.observer->OnInstruction(core, {name, pipe, call_site, work, list, sizeof...(accesses)});
+    operands([&](const Work& work, const auto&... accesses) {
+      AccessList list;
+      (list.AddOperand(accesses), ...);
+      core.observer->OnInstruction(core, {name, pipe, call_site, work, list.begin(), list.size()});
     });
   }
   std::forward<Execute>(execute)();
+}
+
+/// Tells of an access of the scalar pipe to element, which goes through no door of its own.
+NPU_ONE_BODY(__attribute__((cold)) void ReportScalar(const char* name, const Access& element)) {
+  const void* call_site = __builtin_return_address(0);
+  Core& core = *current_core;
+  core.observer->OnInstruction(core, {name, Pipe::kS, call_site, {1, 0, 0}, &element, 1});
+}
+
+/// Whether somebody looks at what the scalar pipe does.
+inline bool IsObserved() {
+  const Core* core = current_core;
+  return __builtin_expect(core != nullptr && core->observer != nullptr, 0);
 }
 
 }  // namespace npu

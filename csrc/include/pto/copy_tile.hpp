@@ -19,27 +19,13 @@ struct Region {
   size_t rows, cols;
 };
 
-/// The part of tile within region, as an access for observers; of a boxed tile the range from its
-/// first to its last element.
+/// The part of tile within region as what is touched, for observers.
 template <class TileT>
-inline npu::Access RegionAccess(const TileT& tile, const Region& region, bool is_write) {
-  using T = typename TileT::DType;
-  using O = Order<TileT>;
-  const O order(tile);
-  constexpr npu::Space kSpace = SpaceOf(TileT::Loc);
-  if (region.rows == 0 || region.cols == 0) return {kSpace, is_write, tile.data(), 0, 0, 0};
-  const size_t line = O::kLinesAreRows ? region.row : region.col;
-  const size_t at = O::kLinesAreRows ? region.col : region.row;
-  const size_t count = O::kLinesAreRows ? region.rows : region.cols;
-  const size_t length = O::kLinesAreRows ? region.cols : region.rows;
-  const size_t first = order.Offset(line, at);
-  if constexpr (TileT::isBoxedLayout) {
-    const size_t bytes = (order.Offset(line + count - 1, at + length - 1) + 1 - first) * sizeof(T);
-    return {kSpace, is_write, tile.data() + first, 1, bytes, bytes};
-  } else {
-    return {kSpace, is_write,           tile.data() + first,
-            count,  length * sizeof(T), O::kLength * sizeof(T)};
-  }
+inline npu::AccessList RegionAccess(const TileT& tile, const Region& region, bool is_write) {
+  const LinePart part = Order<TileT>::kLinesAreRows
+                            ? LinePart{region.row, region.col, region.rows, region.cols}
+                            : LinePart{region.col, region.row, region.cols, region.rows};
+  return AccessOf(TileFacts(tile), part, is_write);
 }
 
 /// Elements from index at of a line to the end of its run.

@@ -41,8 +41,10 @@ inline constexpr bool kIsPlainVec =
     TileT::Loc == TileType::Vec && TileT::isRowMajor && !TileT::isBoxedLayout;
 
 /// All of a tile's memory, for instructions that touch it in places that data tells.
-NPU_ONE_BODY(npu::Access AccessOfWhole(const TileFacts& tile, bool is_write)) {
-  return {SpaceOf(tile.kind->loc), is_write, tile.data, 1, tile.Bytes(), tile.Bytes()};
+NPU_ONE_BODY(npu::AccessList AccessOfWhole(const TileFacts& tile, bool is_write)) {
+  npu::AccessList list;
+  list.AddRow(SpaceOf(tile.kind->loc), is_write, tile.data, tile.Bytes());
+  return list;
 }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseCovers(const char* op, const char* operand, const TileFacts& tile,

@@ -22,6 +22,17 @@ inline constexpr dcci_dst_t CACHELINE_ATOMIC = dcci_dst_t::CACHELINE_ATOMIC;
 
 namespace pto::detail {
 
+/// Tells of an access of the scalar pipe to global memory that caches do not keep: what polls and
+/// what it waits for are no conflict.
+template <class T>
+[[gnu::always_inline]] inline void ReportUncached(const char* op, bool is_write,
+                                                  const volatile T* element) {
+  if (npu::IsObserved()) {
+    npu::ReportScalar(op, {npu::Space::kGm, is_write, const_cast<const T*>(element), 1, sizeof(T),
+                           sizeof(T), true});
+  }
+}
+
 /// Lets other cores run: who calls it may poll memory.
 NPU_ONE_BODY(void LetOthersRun(const char* op)) {
   npu::Core& core = npu::RunningCore(op);
@@ -113,13 +124,15 @@ inline T* __cce_get_tile_ptr(T* tile) {
 ///   offset  bytes from address
 /// st_dev to the address of set_ffts_base_addr sets a cross-core flag; value is its message.
 template <class T>
-inline T ld_dev(const volatile T* address, int64_t offset) {
+[[gnu::always_inline]] inline T ld_dev(const volatile T* address, int64_t offset) {
   pto::detail::LetOthersRun("ld_dev");
-  const auto* from = reinterpret_cast<const volatile char*>(address) + offset;
-  return __atomic_load_n(reinterpret_cast<const volatile T*>(from), __ATOMIC_ACQUIRE);
+  const auto* from =
+      reinterpret_cast<const volatile T*>(reinterpret_cast<const volatile char*>(address) + offset);
+  pto::detail::ReportUncached("ld_dev", false, from);
+  return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 template <class Value, class T>
-inline void st_dev(Value value, volatile T* address, int64_t offset) {
+[[gnu::always_inline]] inline void st_dev(Value value, volatile T* address, int64_t offset) {
   npu::Core& core = npu::RunningCore("st_dev");
   const auto base = reinterpret_cast<uintptr_t>(address);
   if (base != 0 && base == core.flag_base) {
@@ -129,13 +142,15 @@ inline void st_dev(Value value, volatile T* address, int64_t offset) {
   npu::CountInstruction(core);
   auto* to = reinterpret_cast<volatile T*>(base + static_cast<uintptr_t>(offset));
   T element = static_cast<T>(value);
+  pto::detail::ReportUncached("st_dev", true, to);
   __atomic_store(to, &element, __ATOMIC_RELEASE);
 }
 
 /// *address += value, at once; returns what was there.
 template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
-inline T atomicAdd(T* address, T value) {
+[[gnu::always_inline]] inline T atomicAdd(T* address, T value) {
   pto::detail::LetOthersRun("atomicAdd");
+  pto::detail::ReportUncached("atomicAdd", true, address);
   return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
 }
 
@@ -153,9 +168,10 @@ enum st_atomic_op_t : int { ATOMIC_SUM };
 /// What st_atomic does; of its operations there is the sum of integers.
 inline void set_st_atomic_cfg(st_atomic_type_t, st_atomic_op_t) {}
 template <class T>
-inline void st_atomic(T value, T* address) {
+[[gnu::always_inline]] inline void st_atomic(T value, T* address) {
   static_assert(std::is_integral_v<T>, "st_atomic: expected an integer");
   npu::CountInstruction(npu::RunningCore("st_atomic"));
+  pto::detail::ReportUncached("st_atomic", true, address);
   __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "npu/access_list.hpp"
 #include "pto/global_facts.hpp"
 #include "pto/tile_facts.hpp"
 
@@ -138,13 +139,50 @@ NPU_ONE_BODY(void CopyToGlobal(const TileFacts& tile, const GlobalFacts& global)
   });
 }
 
-/// What a transfer touches of global memory: from its first line as far as its lines are evenly
-/// apart.
-NPU_ONE_BODY(npu::Access GlobalAccess(const TileFacts& tile, const GlobalFacts& global,
-                                      bool is_write)) {
-  const size_t lines = global.Empty() ? 0 : tile.Lines(), bytes = global.element_bytes;
-  const auto pitch = static_cast<size_t>(lines > 1 ? global.LineStart(1) : 0);
-  return {npu::Space::kGm, is_write, global.data, lines, tile.Length() * bytes, pitch * bytes};
+/// Elements of a line in global memory, step apart.
+NPU_ONE_BODY(void ListElements(npu::AccessList& list, bool is_write, const char* first,
+                               size_t count, int64_t step, size_t bytes)) {
+  constexpr npu::Space kGm = npu::Space::kGm;
+  if (step == 1) return list.AddRow(kGm, is_write, first, count * bytes);
+  if (step > 1) {
+    return list.AddRows({kGm, is_write, first, count, bytes, static_cast<size_t>(step) * bytes});
+  }
+  for (size_t i = 0; i < count; ++i, first += step * static_cast<int64_t>(bytes)) {
+    list.AddRow(kGm, is_write, first, bytes);
+  }
+}
+
+/// What a transfer touches of global memory, for observers.
+NPU_ONE_BODY(npu::AccessList GlobalAccess(const TileFacts& tile, const GlobalFacts& global,
+                                          bool is_write)) {
+  constexpr size_t kMost = 16 * npu::kKiB * npu::kKiB;  // elements: more than any space has
+  npu::AccessList list;
+  const size_t lines = tile.Lines(), length = tile.Length(), bytes = global.element_bytes;
+  if (global.Empty() || lines > kMost) return list;  // a fault says so
+  const auto element_bytes = static_cast<int64_t>(bytes);
+  const LineOrder order = tile.Order();
+  if (order.lines_are_rows != global.LinesAreRows()) {
+    ForEachPiece(tile, global, [&](const Piece& piece) {
+      ListElements(list, is_write, piece.global, piece.count, piece.step, bytes);
+    });
+  } else if (global.Boxed()) {
+    for (size_t at = 0, count = 0; at < length; at += count) {  // box by box: neighbours first
+      count = std::min(length - at, global.Run());
+      for (size_t line = 0; line < lines; ++line) {
+        const int64_t start =
+            global.LineStart(static_cast<int64_t>(line)) + global.InLine(static_cast<int64_t>(at));
+        ListElements(list, is_write, global.data + start * element_bytes, count, global.Step(),
+                     bytes);
+      }
+    }
+  } else {
+    LineCursor now(global);
+    for (size_t line = 0; line < lines; ++line, now.Next()) {
+      ListElements(list, is_write, global.data + now.start() * element_bytes, length, global.Step(),
+                   bytes);
+    }
+  }
+  return list;
 }
 
 }  // namespace pto::detail

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "pto/copy_tile.hpp"
 #include "pto/global_range.hpp"
 #include "pto/index.hpp"
 
@@ -49,12 +50,6 @@ struct Table {
     return global.data + offset * static_cast<int64_t>(global.element_bytes);
   }
 };
-
-/// The range that a table takes if it is packed, for observers.
-inline npu::Access AccessOf(const Table& table, bool is_write) {
-  const size_t bytes = table.rows * table.cols * table.global.element_bytes;
-  return {npu::Space::kGm, is_write, table.global.data, 1, bytes, bytes};
-}
 
 /// Faults where the bytes from begin on are not in the allocation that table starts in.
 inline void CheckInMemory(npu::Core& core, const char* op, const char* table, const char* begin,
@@ -133,15 +128,13 @@ inline size_t MovedCols(const TileT& tile, const Table& table) {
 /// Calls move(element of the tile, of the table, count) for the pieces of a row that are contiguous
 /// in both.
 template <class TileT, class Move>
-inline void ForEachRowPiece(npu::Core& core, const char* op, const TileT& tile, const Table& table,
-                            size_t row, size_t place, const Move& move) {
+inline void ForEachRowPiece(const TileT& tile, const Table& table, size_t row, size_t place,
+                            const Move& move) {
   const size_t cols = MovedCols(tile, table);
   const size_t run = std::min(Order<TileT>::kRun, table.global.Boxed() ? table.run : cols);
   for (size_t col = 0; col < cols; col += run) {
     const size_t count = std::min(run, cols - col);
-    char* there = table.Element(place, col);
-    CheckInMemory(core, op, table.global.data, there, count * table.global.element_bytes);
-    move(ElementOf(tile, row, col), there, count);
+    move(ElementOf(tile, row, col), table.Element(place, col), count);
   }
 }
 
@@ -157,6 +150,48 @@ inline void ForEachElement(const TileT& tile, const Body& body) {
       for (size_t col = first; col < std::min(first + run, cols); ++col) body(row, col);
     }
   }
+}
+
+/// Where the indexes of tile lead in table, piece by piece, for observers. As those are looked at,
+/// the operands must have passed CheckIndexed.
+template <class TileT, class Idx>
+inline npu::AccessList PlacesInTable(const TileT& tile, const Table& table, const Idx& idx,
+                                     bool by_rows, Beyond beyond, bool is_write) {
+  npu::AccessList list;
+  const size_t rows = ValidExtent(tile).rows, bytes = table.global.element_bytes;
+  for (size_t row = 0; by_rows && row < rows; ++row) {
+    const size_t place = PlaceOf(beyond, RowIndex(idx, row), table.rows);
+    if (IsLeftOut(beyond, place, table.rows)) continue;
+    ForEachRowPiece(tile, table, row, place, [&](const void*, const char* there, size_t count) {
+      list.AddRow(npu::Space::kGm, is_write, there, count * bytes);
+    });
+  }
+  if (by_rows) return list;
+  const size_t count = table.rows * table.cols;
+  ForEachElement(tile, [&](size_t row, size_t col) {
+    const size_t place = PlaceOf(beyond, static_cast<uint32_t>(*ElementOf(idx, row, col)), count);
+    if (IsLeftOut(beyond, place, count)) return;
+    list.AddRow(npu::Space::kGm, is_write, table.Element(place), bytes);
+  });
+  return list;
+}
+
+/// The indexes that are looked at.
+template <class TileT, class Idx>
+inline npu::AccessList ReadsIndexes(const TileT& tile, const Idx& idx, bool by_rows) {
+  const Extent valid = ValidExtent(tile);
+  if (!by_rows) return RegionAccess(idx, {0, 0, valid.rows, valid.cols}, false);
+  const bool lies = idx.GetValidRow() == 1;
+  return RegionAccess(idx, {0, 0, lies ? 1 : valid.rows, lies ? valid.rows : 1}, false);
+}
+
+/// The elements of tile that go to or from table.
+template <class TileT>
+inline npu::AccessList MovedPart(const TileT& tile, const Table& table, bool by_rows,
+                                 bool is_write) {
+  const Extent valid = ValidExtent(tile);
+  const size_t cols = by_rows ? MovedCols(tile, table) : valid.cols;
+  return RegionAccess(tile, {0, 0, valid.rows, cols}, is_write);
 }
 
 /// Faults at compile time unless tile and table pair: ND with RowMajor, NZ with boxes.

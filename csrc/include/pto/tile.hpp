@@ -229,13 +229,15 @@ class Tile : public detail::ValidRows<RowValid_>,
   void ResetMadMode() { npu::RunningCore("ResetMadMode").tf32 = npu::Tf32::kOff; }
 
   /// Reads or writes the element at offset, counted in memory order; on the chip a transfer of the
-  /// scalar pipe.
-  T GetValue(uint32_t offset) const {
+  /// scalar pipe. Observers see these; what a kernel does through data() they do not.
+  [[gnu::always_inline]] T GetValue(uint32_t offset) const {
     CheckElement("GetValue", offset);
+    ReportElement("GetValue", false, data() + offset);
     return data()[offset];
   }
-  void SetValue(uint32_t offset, T value) {
+  [[gnu::always_inline]] void SetValue(uint32_t offset, T value) {
     CheckElement("SetValue", offset);
+    ReportElement("SetValue", true, data() + offset);
     data()[offset] = value;
   }
 
@@ -247,10 +249,12 @@ class Tile : public detail::ValidRows<RowValid_>,
   /// The same by row and column, for programs for simulators.
   T GetElement(size_t row, size_t col) const {
     CheckElementAt("GetElement", row, col);
+    ReportElement("GetElement", false, detail::PlaceOf(*this, row, col));
     return detail::ReadElement(*this, row, col);
   }
   void SetElement(size_t row, size_t col, const T& value) {
     CheckElementAt("SetElement", row, col);
+    ReportElement("SetElement", true, detail::PlaceOf(*this, row, col));
     detail::WriteElement(*this, row, col, value);
   }
 #endif
@@ -272,6 +276,10 @@ class Tile : public detail::ValidRows<RowValid_>,
   T* TakeFrom(const detail::TileStorage& storage) const {
     constexpr uint64_t kBytes = uint64_t{Rows} * Cols * sizeof(T) / detail::kPacked<T>;
     return detail::StorageOf<Loc, T>(storage, kBytes, Rows, Cols);
+  }
+  [[gnu::always_inline]] void ReportElement(const char* op, bool is_write, const T* element) const {
+    if (npu::IsObserved())
+      npu::ReportScalar(op, {SpaceOf(Loc), is_write, element, 1, sizeof(T), sizeof(T)});
   }
   void CheckElement(const char* op, uint32_t offset) const {
     static_assert(Compact != CompactMode::Normal || Loc == TileType::Vec || Loc == TileType::Mat,

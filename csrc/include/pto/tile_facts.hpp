@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "npu/access_list.hpp"
 #include "npu/text.hpp"
 #include "pto/tile.hpp"
 
@@ -205,26 +206,51 @@ inline T* AddressIn(std::byte* buffer, T* address) {
   return reinterpret_cast<T*>(buffer + reinterpret_cast<uintptr_t>(address));
 }
 
-/// The valid region of tile as an access, for observers. Of a boxed tile, whose region is scattered
-/// over its boxes, it is the whole range from the first to the last element.
-NPU_ONE_BODY(npu::Access AccessOf(const TileFacts& tile, bool is_write)) {
+/// Lines of a tile from line on, of each the elements from at on.
+struct LinePart {
+  size_t line, at;
+  size_t lines, length;
+};
+
+/// part of tile as what is touched, for observers.
+NPU_ONE_BODY(npu::AccessList AccessOf(const TileFacts& tile, const LinePart& part, bool is_write)) {
+  npu::AccessList list;
   const LineOrder order = tile.Order();
-  const size_t lines = tile.Lines(), length = tile.Length(), bytes = tile.kind->element_bytes;
-  const npu::Space space = SpaceOf(tile.kind->loc);
+  const size_t bytes = tile.kind->element_bytes;
+  const auto add = [&](size_t line, size_t at, size_t lines, size_t length, size_t pitch) {
+    list.AddRows({SpaceOf(tile.kind->loc), is_write, tile.data + order.Offset(line, at) * bytes,
+                  lines, length * bytes, pitch * bytes});
+  };
+  if (part.lines == 0 || part.length == 0) return list;
   if (!order.boxed) {
-    return {space, is_write, tile.data, lines, length * bytes, order.length * bytes};
+    add(part.line, part.at, part.lines, part.length, order.length);
+    return list;
   }
-  const size_t last = lines == 0 ? 0 : order.Offset(lines - 1, length - 1) + 1;
-  return {space, is_write, tile.data, last != 0, last * bytes, last * bytes};
+  const size_t end = part.line + part.lines, end_at = part.at + part.length;
+  for (size_t line = part.line, lines = 0; line < end; line += lines) {
+    // Lines that are neighbours in a run's width: of all boxes across the lines, else of one.
+    lines = end - line;
+    if (order.boxes_along_lines) lines = std::min(lines, order.box_lines - line % order.box_lines);
+    for (size_t at = part.at, length = 0; at < end_at; at += length) {
+      length = std::min(end_at - at, order.run - at % order.run);
+      add(line, at, lines, length, order.run);
+    }
+  }
+  return list;
+}
+
+/// The valid region of tile as what is touched, for observers.
+inline npu::AccessList AccessOf(const TileFacts& tile, bool is_write) {
+  return AccessOf(tile, {0, 0, tile.Lines(), tile.Length()}, is_write);
 }
 
 template <class TileT>
-inline npu::Access Writes(const TileT& tile) {
+inline npu::AccessList Writes(const TileT& tile) {
   return AccessOf(TileFacts(tile), true);
 }
 
 template <class TileT>
-inline npu::Access Reads(const TileT& tile) {
+inline npu::AccessList Reads(const TileT& tile) {
   return AccessOf(TileFacts(tile), false);
 }
 

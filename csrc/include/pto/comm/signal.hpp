@@ -88,8 +88,13 @@ NPU_ONE_BODY(npu::Access SignalAccess(const GlobalFacts& signals)) {
   if (!even) rows = 1, length = high - low;
   const auto bytes = [](int64_t count) { return static_cast<size_t>(count) * sizeof(int32_t); };
   const char* begin = signals.data + (even ? 0 : low * static_cast<int64_t>(sizeof(int32_t)));
-  return {npu::Space::kGm,           false,         begin,
-          static_cast<size_t>(rows), bytes(length), bytes(rows == 1 ? length : pitch)};
+  return {npu::Space::kGm,
+          false,
+          begin,
+          static_cast<size_t>(rows),
+          bytes(length),
+          bytes(rows == 1 ? length : pitch),
+          true};
 }
 
 NPU_ONE_BODY(npu::Work SignalWork(const GlobalFacts& signals)) {
@@ -119,7 +124,7 @@ NPU_ONE_BODY(void Notify(const GlobalFacts& signals, int32_t value, comm::Notify
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
     report(npu::Work{1, sizeof(value), 0},
-           npu::Access{npu::Space::kGm, true, signals.data, 1, sizeof(value), sizeof(value)});
+           npu::Access{npu::Space::kGm, true, signals.data, 1, sizeof(value), sizeof(value), true});
   };
   npu::Issue(kOp, npu::Pipe::kS, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

@@ -51,7 +51,7 @@ class InstructionTracer final : public npu::InstructionObserver {
     record.sequence_id = records.size();
     for (size_t i = 0; i < instruction.access_count; ++i) {
       const npu::Access& access = instruction.accesses[i];
-      if (access.space == npu::Space::kGm) continue;
+      if (access.space == npu::Space::kGm || access.goes_on) continue;
       (access.is_write ? record.output_tiles : record.input_tiles).push_back(TileOf(access));
     }
     records.push_back(record);

@@ -217,10 +217,10 @@ NPU_ONE_BODY(NPU_RAISES void RaiseConversion(const npu::Core& core, uint32_t all
 
 /// The bytes of a tile that a conversion touches.
 template <class TileT>
-inline npu::Access ConversionAccess(const TileT& tile, bool is_write) {
-  npu::Access access = AccessOf(TileFacts(tile), is_write);
-  if (std::is_same_v<typename TileT::DType, int4b_t>) access.row_bytes = (access.row_bytes + 1) / 2;
-  return access;
+inline npu::AccessList ConversionAccess(const TileT& tile, bool is_write) {
+  const TileFacts facts(tile);
+  if (!std::is_same_v<typename TileT::DType, int4b_t>) return AccessOf(facts, is_write);
+  return AccessOf(facts, {0, 0, facts.Lines(), (facts.Length() + 1) / 2}, is_write);
 }
 
 template <class Dst, class Src>

@@ -39,14 +39,21 @@ NPU_ONE_BODY(void CheckLoad(const TransferFacts& facts, const TileFacts& moved,
   CheckGlobalMemory(core, facts.op, from);
 }
 
-/// The chip moves whole blocks of 32 bytes: the rest of a line's last block takes the pad value.
+/// The chip moves whole blocks of 32 bytes: elements that a line lacks to its last block's end.
 /// Runs of boxes of scales are shorter than a block: behind one lies the next line, not the rest.
+inline size_t PaddingOf(const TileFacts& tile) {
+  const LineOrder& order = tile.kind->lines;
+  const size_t block = npu::kTileAlignment / tile.kind->element_bytes, length = tile.Length();
+  const size_t rest = (block - length % block) % block;
+  return length + rest > order.length || order.run % block != 0 ? 0 : rest;
+}
+
+/// They take the pad value.
 NPU_ONE_BODY(void PadLines(const TileFacts& tile, const void* pad)) {
   const LineOrder& order = tile.kind->lines;
   const size_t bytes = tile.kind->element_bytes, length = tile.Length();
-  const size_t block = npu::kTileAlignment / bytes;
-  const size_t rest = (block - length % block) % block;
-  if (rest == 0 || length + rest > order.length || order.run % block != 0) return;
+  const size_t rest = PaddingOf(tile);
+  if (rest == 0) return;
   for (size_t line = 0; line < tile.Lines(); ++line) {
     auto* end = reinterpret_cast<char*>(tile.data + order.Offset(line, length) * bytes);
     CopyRun(bytes, end, 1, static_cast<const char*>(pad), 0, rest);
@@ -68,7 +75,8 @@ NPU_ONE_BODY(void LoadTile(const char* op, const void* call_site, const TileFact
   const auto move = [&](const TileFacts& tile, const GlobalFacts& global) {
     const auto operands = [&](auto report) {
       const uint64_t elements = tile.Lines() * tile.Length();
-      report(npu::Work{elements, elements * global.element_bytes, 0}, AccessOf(tile, true),
+      const LinePart written = {0, 0, tile.Lines(), tile.Length() + PaddingOf(tile)};
+      report(npu::Work{elements, elements * global.element_bytes, 0}, AccessOf(tile, written, true),
              GlobalAccess(tile, global, false));
     };
     npu::Issue(op, npu::Pipe::kMte2, call_site, operands, [&] {

@@ -64,7 +64,7 @@ struct ScaleOrder {
 };
 
 /// The part of a tile that lines of scales go to, valid or not, for observers.
-NPU_ONE_BODY(npu::Access WrittenScales(TileFacts tile, int64_t lines, int64_t depth)) {
+NPU_ONE_BODY(npu::AccessList WrittenScales(TileFacts tile, int64_t lines, int64_t depth)) {
   const bool by_rows = tile.kind->lines.lines_are_rows;
   tile.valid_rows = static_cast<int>(by_rows ? lines : depth);
   tile.valid_cols = static_cast<int>(by_rows ? depth : lines);

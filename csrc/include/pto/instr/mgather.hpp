@@ -26,10 +26,10 @@ void GatherTableRows(npu::Core& core, const Dst& dst, const Table& table, const 
   for (size_t row = 0; row < rows; ++row) {
     const size_t place = PlaceOf(beyond, RowIndex(idx, row), table.rows);
     if (!IsLeftOut(beyond, place, table.rows)) {
-      ForEachRowPiece(core, "MGATHER", dst, table, row, place,
-                      [](T* to, const char* from, size_t count) {
-                        std::memcpy(static_cast<void*>(to), from, count * sizeof(T));
-                      });
+      ForEachRowPiece(dst, table, row, place, [&](T* to, const char* from, size_t count) {
+        CheckInMemory(core, "MGATHER", table.global.data, from, count * sizeof(T));
+        std::memcpy(static_cast<void*>(to), from, count * sizeof(T));
+      });
     } else if (!table.global.Boxed()) {
       std::memset(static_cast<void*>(ElementOf(dst, row, 0)), 0, MovedCols(dst, table) * sizeof(T));
     }
@@ -63,7 +63,11 @@ template <class Dst, class Global, class Idx>
   const auto operands = [&](auto report) __attribute__((cold)) {
     const npu::Work work = {ElementsOf(dst).elements,
                             ElementsOf(dst).elements * sizeof(*dst.data()), 0};
-    report(work, Writes(dst), AccessOf(table, false), Reads(idx));
+    const bool is_whole = by_rows && beyond == Beyond::kLeftOut && table.global.Boxed();
+    CheckIndexed(*npu::current_core, "MGATHER", "dst", dst, table, idx, by_rows);
+    report(work,
+           is_whole ? AccessOfWhole(TileFacts(dst), true) : MovedPart(dst, table, by_rows, true),
+           PlacesInTable(dst, table, idx, by_rows, beyond, false), ReadsIndexes(dst, idx, by_rows));
   };
   npu::Issue("MGATHER", by_rows ? npu::Pipe::kMte2 : npu::Pipe::kS, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
@@ -117,9 +121,22 @@ template <class Dst, class Global, class Idx>
   const void* call_site = __builtin_return_address(0);
   const Table table(global);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    const bool is_whole = beyond == Beyond::kLeftOut;
-    report(ElementsOf(dst), is_whole ? AccessOfWhole(TileFacts(dst), true) : Writes(dst),
-           AccessOf(table, false), IndexAccess(idx, 1, LinesOf(dst).count));
+    constexpr size_t kRun = Order<Dst>::kRun;
+    npu::Core& core = *npu::current_core;
+    CheckGatherToL1<Dst, Global, Idx>(core, dst, table);
+    const auto to = LinesOf(dst);
+    npu::AccessList read;
+    for (size_t row = 0; row < to.count; ++row) {
+      const uint32_t index = GlobalIndex(core, idx, static_cast<int64_t>(row));
+      const size_t place = PlaceOf(beyond, index, table.rows);
+      if (IsLeftOut(beyond, place, table.rows)) continue;
+      read.AddRow(npu::Space::kGm, false, table.Element(place, 0), to.length * sizeof(T));
+    }
+    const LinePart blocks = {0, 0, to.count, (to.length + kRun - 1) / kRun * kRun};
+    report(ElementsOf(dst),
+           beyond == Beyond::kLeftOut ? AccessOfWhole(TileFacts(dst), true)
+                                      : AccessOf(TileFacts(dst), blocks, true),
+           read, IndexAccess(idx, 1, to.count));
   };
   npu::Issue("MGATHER", npu::Pipe::kMte2, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
@@ -155,9 +172,18 @@ template <class Dst, class Global, class Idx, class Scratch>
   const Table table(global);
   auto* place = reinterpret_cast<char*>(scratch.data());
   const auto operands = [&](auto report) __attribute__((cold)) {
+    npu::Core& core = *npu::current_core;
+    CheckGatherToL1<Dst, Global, Idx>(core, dst, table);
     const auto [rows, cols] = ValidExtent(dst);
-    report(ElementsOf(dst), AccessOfWhole(TileFacts(dst), true), AccessOf(table, false),
-           IndexAccess(idx, rows, cols),
+    const size_t count = table.rows * table.cols;
+    npu::AccessList read;
+    ForEachElement(dst, [&](size_t row, size_t col) {
+      const int64_t at = static_cast<int64_t>(row) * idx.GetStride(3) + static_cast<int64_t>(col);
+      const size_t found = PlaceOf(beyond, GlobalIndex(core, idx, at), count);
+      if (IsLeftOut(beyond, found, count)) return;
+      read.AddRow(npu::Space::kGm, false, table.Element(found), sizeof(T));
+    });
+    report(ElementsOf(dst), AccessOfWhole(TileFacts(dst), true), read, IndexAccess(idx, rows, cols),
            npu::Access{npu::Space::kGm, true, place, 1, kBytes, kBytes});
   };
   npu::Issue("MGATHER", npu::Pipe::kMte2, call_site, operands, [&] {

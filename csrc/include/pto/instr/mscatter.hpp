@@ -61,8 +61,10 @@ void ScatterTableRows(npu::Core& core, const Src& src, const Table& table, const
   for (size_t row = 0; row < rows; ++row) {
     const size_t place = PlaceOf(beyond, RowIndex(idx, row), table.rows);
     if (IsLeftOut(beyond, place, table.rows)) continue;
-    ForEachRowPiece(core, "MSCATTER", src, table, row, place,
-                    [](const T* from, char* to, size_t count) { PutTable<kOp>(to, from, count); });
+    ForEachRowPiece(src, table, row, place, [&](const T* from, char* to, size_t count) {
+      CheckInMemory(core, "MSCATTER", table.global.data, to, count * sizeof(T));
+      PutTable<kOp>(to, from, count);
+    });
   }
 }
 
@@ -90,7 +92,11 @@ template <ScatterAtomicOp kOp, class Global, class Src, class Idx>
   const void* call_site = __builtin_return_address(0);
   const Table table(global);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(src), AccessOf(table, true), Reads(src), Reads(idx));
+    CheckIndexed(*npu::current_core, "MSCATTER", "src", src, table, idx, by_rows);
+    report(
+        ElementsOf(src),
+        PlacesInTable(src, table, idx, by_rows, beyond, true).Atomic(kOp != ScatterAtomicOp::None),
+        MovedPart(src, table, by_rows, false), ReadsIndexes(src, idx, by_rows));
   };
   npu::Issue("MSCATTER", by_rows ? npu::Pipe::kMte3 : npu::Pipe::kS, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

@@ -18,11 +18,10 @@ namespace detail {
 
 NPU_ONE_BODY(void PrefetchGlobal(const char* op, npu::Pipe pipe, const void* call_site,
                                  const GlobalFacts& global)) {
+  // Nobody gets what is brought near: no access that could be too early.
   const auto operands = [&](auto report) {
     const int64_t elements = global.Empty() ? 0 : global.Rows() * global.Cols();
-    const size_t bytes = static_cast<size_t>(elements) * global.element_bytes;
-    report(npu::Work{0, bytes, 0},
-           npu::Access{npu::Space::kGm, false, global.data, 1, bytes, bytes});
+    report(npu::Work{0, static_cast<size_t>(elements) * global.element_bytes, 0});
   };
   npu::Issue(op, pipe, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

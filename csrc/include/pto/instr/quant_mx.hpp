@@ -209,8 +209,8 @@ inline void CheckRoom(const npu::Core& core, const char* operand, const TileT* t
 
 /// All of a tile that is written, for observers; of none nothing.
 template <class TileT>
-inline npu::Access WriteOfWhole(const TileT* tile) {
-  if (tile == nullptr) return {npu::Space::kUb, true, nullptr, 0, 0, 0};
+inline npu::AccessList WriteOfWhole(const TileT* tile) {
+  if (tile == nullptr) return {};
   return AccessOfWhole(TileFacts(*tile), true);
 }
 
@@ -221,7 +221,7 @@ template <bool kFp4, bool kBound, bool kDown, class Dst, class Src, class Exp, c
   using T = typename Src::DType;
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    const auto report_all = [&](auto... more) {
+    const auto report_all = [&](const auto&... more) {
       report(ElementsOf(src), AccessOfWhole(TileFacts(dst), true), WriteOfWhole(exp),
              WriteOfWhole(max), WriteOfWhole(scaling), more..., Reads(src));
     };

@@ -138,7 +138,8 @@ NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& view, cons
     const auto operands = [&](auto report) {
       const uint64_t elements = tile.Lines() * tile.Length();
       const npu::Work work = {elements, elements * global.element_bytes, 0};
-      const npu::Access written = GlobalAccess(tile, global, true), read = AccessOf(tile, false);
+      const npu::AccessList written = GlobalAccess(tile, global, true).Atomic(mode.added_type != 0);
+      const npu::AccessList read = AccessOf(tile, false);
       if (mode.words == nullptr) {
         report(work, written, read);
       } else {
