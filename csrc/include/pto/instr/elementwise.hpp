@@ -49,6 +49,28 @@ template <class F, class To, class... From>
   }
 }
 
+// Of the loops that most kernels have: their templates, too, have one body (npu/one_body.hpp).
+#if defined(NPU_BODIES_ELSEWHERE) || defined(NPU_BODIES_HERE)
+#if defined(NPU_BODIES_ELSEWHERE)
+#define NPU_ONE_LOOP extern template
+#else
+#define NPU_ONE_LOOP template
+#endif
+#define NPU_ONE_LOOP_OF_TWO(F)                                                                 \
+  NPU_ONE_LOOP void MapLines<F, float, float, float>(const F&, size_t, size_t, Pitched<float>, \
+                                                     Pitched<float>, Pitched<float>);          \
+  NPU_ONE_LOOP void MapLines<F, half, half, half>(const F&, size_t, size_t, Pitched<half>,     \
+                                                  Pitched<half>, Pitched<half>);
+NPU_ONE_LOOP_OF_TWO(npu::simd::Add)
+NPU_ONE_LOOP_OF_TWO(npu::simd::Sub)
+NPU_ONE_LOOP_OF_TWO(npu::simd::Mul)
+NPU_ONE_LOOP_OF_TWO(npu::simd::Div)
+NPU_ONE_LOOP_OF_TWO(npu::simd::Max)
+NPU_ONE_LOOP_OF_TWO(npu::simd::Min)
+#undef NPU_ONE_LOOP_OF_TWO
+#undef NPU_ONE_LOOP
+#endif
+
 /// What an instruction computes of its tiles: the first rows and columns.
 struct Computed {
   size_t rows;
