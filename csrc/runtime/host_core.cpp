@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npu/host_core.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "npu/error.hpp"
 #include "runtime/core_slot.hpp"
@@ -96,6 +101,24 @@ void HostScheduler::WaitCrossCoreFlag(Core&, int id) {
   --count;
 }
 
+/// What threads of host code share. Lives on after the last of them.
+struct SharedMemory {
+  struct alignas(64) Line {
+    std::byte bytes[64] = {};
+  };
+  std::mutex mutex;
+  std::map<uint64_t, std::vector<Line>> by_key;
+
+  static SharedMemory& Get() {
+    static auto* const shared = new SharedMemory;
+    return *shared;
+  }
+  void Clear() {
+    const std::scoped_lock lock(mutex);
+    for (auto& [key, lines] : by_key) std::fill(lines.begin(), lines.end(), Line{});
+  }
+};
+
 Core& CoreOfThread() {
   static HostScheduler scheduler;
   thread_local const std::unique_ptr<CoreSlot> slot = [] {
@@ -133,10 +156,19 @@ void SetHostArch(const Arch& arch) {
   runtime::CoreOfThread().arch = &arch;
 }
 
+void* SharedByHostCode(uint64_t key, size_t bytes) {
+  runtime::SharedMemory& shared = runtime::SharedMemory::Get();
+  const std::scoped_lock lock(shared.mutex);
+  std::vector<runtime::SharedMemory::Line>& lines = shared.by_key[key];
+  if (lines.empty()) lines.resize(bytes / sizeof(runtime::SharedMemory::Line) + 1);
+  return lines.data();
+}
+
 void EndHostKernel() {
   if (!runtime::GetEnvironment().error.empty()) return;  // none has begun
   runtime::host_wait = {};
   for (int id = 0; id < kFlagIdsOfCore; ++id) runtime::FlagOfThread(id) = 0;
+  runtime::SharedMemory::Get().Clear();
   runtime::ClearState(runtime::CoreOfThread());  // tiles keep their storage: host code goes on
 }
 

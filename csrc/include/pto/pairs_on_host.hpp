@@ -8,22 +8,33 @@
 #include "pto/global_range.hpp"
 #include "pto/pieces.hpp"
 #include "pto/transfer.hpp"
+#include "pto/view_on_host.hpp"
 
 /// Transfers of elements of 4 bits whose lines begin within a byte of global memory, which no chip
 /// has, in kernels that host code calls.
 namespace pto::detail {
 
-/// A global tensor as if each of its elements had a byte of its own.
-template <class Global>
+/// A global tensor as if each of its elements had a byte of its own, in the order of kLayout.
+template <Layout kLayout, class Global>
 GlobalFacts AsBytes(const Global& global) {
-  using Any =
-      GlobalTensor<char, Shape<-1, -1, -1, -1, -1>, Stride<-1, -1, -1, -1, -1>, Global::layout>;
+  using Any = GlobalTensor<char, Shape<-1, -1, -1, -1, -1>, Stride<-1, -1, -1, -1, -1>, kLayout>;
   const auto extent = [&](int d) { return global.GetShape(d); };
   const auto step = [&](int d) { return global.GetStride(d); };
   auto* data = const_cast<typename Global::RawDType*>(global.data());
   return GlobalFacts(Any(reinterpret_cast<char*>(data),
                          {extent(0), extent(1), extent(2), extent(3), extent(4)},
                          {step(0), step(1), step(2), step(3), step(4)}));
+}
+
+/// The same in the order of the tile where it has the shape of rows x cols so alone.
+template <class TileT, class Global>
+GlobalFacts BytesOnHost(const Global& global, int64_t rows, int64_t cols) {
+  const GlobalFacts said = AsBytes<Global::layout>(global);
+  const GlobalFacts turned = AsBytes<TileT::isRowMajor ? Layout::ND : Layout::DN>(global);
+  const auto has_shape = [&](const GlobalFacts& facts) {
+    return facts.Rows() == rows && facts.Cols() == cols;
+  };
+  return !has_shape(said) && has_shape(turned) && !TileT::isBoxedLayout ? turned : said;
 }
 
 /// The bytes that it takes.
@@ -39,9 +50,9 @@ inline GlobalTensor<char, Shape<>, Stride<>> SpanOfPairs(const GlobalFacts& elem
 }
 
 /// Whether lines of global begin within a byte, and host code calls the kernel.
-template <class Global>
-bool MovesPairsOnHost(const char* op, const Global& global) {
-  return GlobalFacts(global).odd_stride != 0 && npu::TakesHostForms(npu::RunningCore(op));
+template <class TileT, class Global>
+bool MovesPairsOnHost(const char* op, const TileT& tile, const Global& global) {
+  return ViewOnHost(tile, global).odd_stride != 0 && npu::TakesHostForms(npu::RunningCore(op));
 }
 
 /// One element between tile and global memory.
@@ -63,10 +74,10 @@ void MovePair(const TileT& tile, const GlobalFacts& elements, int64_t row, int64
 /// tile = global, or where kStores the other way, over the valid region.
 template <bool kStores, class TileT, class Global>
 void MovePairsOnHost(const char* op, const void* call_site, TileT& tile, Global& global) {
-  const GlobalFacts elements = AsBytes(global);
-  const auto span = SpanOfPairs(elements);
   const int64_t rows = std::clamp(tile.GetValidRow(), 0, TileT::Rows);
   const int64_t cols = std::clamp(tile.GetValidCol(), 0, TileT::Cols);
+  const GlobalFacts elements = BytesOnHost<TileT>(global, rows, cols);
+  const auto span = SpanOfPairs(elements);
   const auto bytes = static_cast<size_t>(span.GetShape(4));
   const npu::Access memory = {npu::Space::kGm, kStores, span.data(), 1, bytes, bytes};
   const auto operands = [&](auto report) {

@@ -67,6 +67,23 @@ TEST(HostFormMemory, LinesOf4BitsMayBeginWithinAByte) {
   EXPECT_EQ(GetProperDataPart(out.data(), kCount).pair, 0xe);
 }
 
+TEST(HostFormMemory, ViewsOf4BitsMayBeMeantInTheOrderOfTheTile) {
+  constexpr int kCount = 2 * 4 * 63;
+  std::vector<float4_e1m2x2_t> in(kCount / 2);
+  for (size_t i = 0; i < kCount; ++i) SetProperDataPart(in.data(), i, {uint8_t(i % 13)});
+  using Columns = GlobalTensor<float4_e1m2x2_t, Shape<2, 1, 1, 4, 63>,
+                               Stride<4 * 63, 4 * 63, 4 * 63, 63, 1>, Layout::DN>;
+  Columns from(in.data());
+  Tile<TileType::Vec, float4_e1m2x2_t, 8, 64, BLayout::RowMajor, 8, 63> tile;
+  TASSIGN(tile, 0);
+  TLOAD(tile, from);
+  for (size_t i = 0; i < kCount; ++i) EXPECT_EQ(tile.GetElement(i / 63, i % 63).pair, i % 13) << i;
+  Tile<TileType::Vec, float4_e1m2x2_t, 8, 64, BLayout::RowMajor, 8, 62> narrow;
+  TASSIGN(narrow, 0);
+  EXPECT_NE(FaultOf([&] { TLOAD(narrow, from); }).find("expected a global tensor of 8x62 elements"),
+            std::string::npos);
+}
+
 TEST(HostFormMemory, ImagesHoldTheChannelsOfTheirShapeAlone) {
   constexpr int kN = 2, kC = 5, kH = 2, kW = 3, kC0 = 8;
   ConvTile<TileType::Vec, float, 1, Layout::NCHW, ConvTileShape<kN, kC, kH, kW>> src;

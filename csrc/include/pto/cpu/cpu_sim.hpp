@@ -16,6 +16,7 @@
 #include "acl/acl.h"
 #include "npu/host_core.hpp"
 #include "pto/cpu/NPUMemoryModel.hpp"
+#include "pto/cpu/pipe_queues.hpp"
 #include "pto/cpu/tile_offsets.hpp"
 #include "pto/cpu/trace.hpp"
 #include "pto/fixpipe.hpp"
@@ -43,11 +44,14 @@ inline ExecutionContext& CurrentContext() {
   return context;
 }
 
+using SubBlockHook = uint32_t (*)();
+inline SubBlockHook sub_block_hook = nullptr;
+
 inline void Enter(const ExecutionContext& context) {
   CurrentContext() = context;
   npu::Core& core = npu::HostCore();
   core.block_idx = context.block_idx;
-  core.sub_block_id = context.subblock_id;
+  core.sub_block_id = sub_block_hook == nullptr ? context.subblock_id : sub_block_hook();
   core.sub_block_num = std::max<uint32_t>(context.subblock_dim, 1);
 }
 inline void set_execution_context(uint32_t block_idx, uint32_t subblock_id,
@@ -55,6 +59,13 @@ inline void set_execution_context(uint32_t block_idx, uint32_t subblock_id,
   Enter({block_idx, subblock_id, subblock_dim, CurrentContext().task_cookie});
 }
 inline void reset_execution_context() { Enter({}); }
+/// What tells the vector core instead of the context, each time that one is entered, and what gives
+/// the memory of the queues of pipes: uint32_t (*)() and void* (*)(uint64_t key, size_t bytes).
+inline void register_hooks(void* sub_block, void* pipe_memory) {
+  sub_block_hook = reinterpret_cast<SubBlockHook>(sub_block);
+  pto::detail::host_pipe_memory = reinterpret_cast<pto::detail::HostPipeMemory>(pipe_memory);
+  Enter(CurrentContext());
+}
 /// A number of the caller's own for what this thread runs; get_task_cookie() gives it back. Some
 /// programs pass a bit of the control register so.
 inline void set_task_cookie(uint64_t cookie) {

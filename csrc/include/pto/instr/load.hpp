@@ -107,7 +107,7 @@ template <class TileT, class Global>
   }
   const void* call_site = __builtin_return_address(0);
   if constexpr (kForHost && kPacked<T> != 1) {
-    if (MovesPairsOnHost(op, global)) {
+    if (MovesPairsOnHost(op, tile, global)) {
       MovePairsOnHost<false>(op, call_site, tile, global);
       PadPairs(tile, pad);
       return PadLines(TileFacts(tile), &pad);

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <exception>
 
+#include "pto/cpu/pipe_queues.hpp"
 #include "pto/instr/pipe_pop.hpp"
 #include "pto/instr/pipe_push.hpp"
 #include "pto/pipe_flags.hpp"
@@ -84,6 +87,34 @@ struct TPipe {
     return reinterpret_cast<uint32_t*>(slots + SlotFrom(0, SlotNum, sizeof(uint32_t), side));
   }
 
+  /// Where a tile from global memory arrives on the consumer's core.
+  template <class TileT>
+  static int64_t LocalBuffer(const RingFiFo& fifo, const detail::PipeSide& side, const TileT&) {
+    constexpr bool kIsVec = TileT::Loc == TileType::Vec;
+    const int64_t bytes = Flags::IsA3() ? SlotSize : detail::kTileBytes<TileT>;
+    constexpr uint32_t kBuffers = LocalSlotNum > 0 ? LocalSlotNum : 1;
+    return int64_t{kIsVec ? fifo.C2V_CONSUMER_BUF : fifo.V2C_CONSUMER_BUF} +
+           int64_t{side.tileIndex % kBuffers} * bytes;
+  }
+
+#ifdef __CPU_SIM
+  // What threads of host code share of all pipes of this type, under names of simulators.
+  static constexpr bool kBothProduce = is_both || is_both_gm;
+  static constexpr uint32_t kSlots = SlotNum;
+  static constexpr uint32_t kGlobalBytes = SlotNum * SlotSize;    // of one direction
+  static constexpr size_t kHostSlotBytes = 2 * size_t{SlotSize};  // parts of both vector cores
+  using HostQueueType = detail::HostQueue<SlotNum, kHostSlotBytes>;
+  using SharedStateStorage = detail::HostQueues<SlotNum, kHostSlotBytes, kBothProduce>;
+
+  static SharedStateStorage& GetSharedState() {
+    static const char kTag = 0;
+    return detail::QueuesOnHost<SharedStateStorage>(kTag);
+  }
+  static void reset_for_cpu_sim() {
+    std::memset(static_cast<void*>(&GetSharedState()), 0, sizeof(SharedStateStorage));
+  }
+#endif
+
   struct Producer : detail::PipeSide {
     bool isAllocate = true;       // push waits for a free slot
     bool isRecord = true;         // push tells the consumer
@@ -112,7 +143,8 @@ struct TPipe {
       } else if constexpr (TileT::Loc == TileType::Acc) {
         PushAcc<kSplit, FixpipeParams<>>(fifo, tile);
       } else {
-        static_assert(TileT::Loc == TileType::Vec, "TPUSH: expected an Acc or Vec tile");
+        static_assert(detail::kForHost || TileT::Loc == TileType::Vec,
+                      "TPUSH: expected an Acc or Vec tile");
         if (SlotNum > 1) detail::CheckSlot(tile, SlotSize, kSplit, sub_block);
         if (Flags::IsGlobal()) {
           return detail::PushToGlobal<kSplit>(tile, GlobalSlot(fifo, *this), sub_block);
@@ -176,13 +208,17 @@ struct TPipe {
           detail::PopInPlace(tile, SlotFrom(base, SlotNum, SlotSize, *this));
           return false;
         }
-        const int64_t bytes = Flags::IsA3() ? SlotSize : detail::kTileBytes<TileT>;
-        const int64_t here = int64_t{base} + int64_t{tileIndex % LocalSlotNum} * bytes;
+        const int64_t here = LocalBuffer(fifo, *this, tile);
         detail::PopFromGlobal<kSplit>(tile, GlobalSlot(fifo, *this), here, sub_block);
         return true;
       }
     }
   };
+
+  /// Whether host code calls the kernel: then there are no flags.
+  static bool IsOnHost() {
+    return detail::kForHost && npu::TakesHostForms(npu::RunningCore("TPipe"));
+  }
 
   RingFiFo fifo;
   Producer prod;
@@ -190,8 +226,8 @@ struct TPipe {
 
   TPipe(void* slots, uint32_t c2v_buffer, uint32_t v2c_buffer)
       : fifo(slots, c2v_buffer, v2c_buffer) {
-    if (!Flags::IsA3()) return;
-    if (DIR_TYPE > DIR_V2C_CTRL) detail::RaiseDirection(DIR_TYPE);
+    if (Flags::IsA3() && DIR_TYPE > DIR_V2C_CTRL) detail::RaiseDirection(DIR_TYPE);
+    if (IsOnHost() || !Flags::IsA3()) return;
     // The slots of the vector cores lie behind those of the cube core.
     constexpr int kBehind = static_cast<int>(SlotNum * SlotSize);
     if (is_both) (Flags::IsCube() ? cons.entryOffset : prod.entryOffset) = kBehind;
@@ -199,7 +235,7 @@ struct TPipe {
 
   /// Takes the notices of free slots that are left, so that the flags are as before.
   ~TPipe() noexcept(false) {
-    if (std::uncaught_exceptions() != 0) return;
+    if (std::uncaught_exceptions() != 0 || IsOnHost()) return;
     const uint32_t left = countPendingFreeCredits(prod.tileIndex);
     for (uint32_t i = 0; i < left; ++i) Flags::Allocate(prod.is_parted);
   }

@@ -16,20 +16,25 @@ template <class TileT>
   PlaceTile("TPOP", tile, facts, static_cast<uint64_t>(address), facts.Bytes());
 }
 
+/// tile = its part of a slot of global memory.
+template <class TileT>
+[[gnu::always_inline]] inline void LoadPart(TileT& tile, char* slot, const SlotPart& part) {
+  using T = typename TileT::DType;
+  auto global = SlotAt<T>(slot + part.offset * static_cast<int64_t>(sizeof(T)), tile.GetValidRow(),
+                          tile.GetValidCol(), part.row_stride);
+  Load("TPOP", tile, global);
+  npu::KeepCallSite();
+}
+
 /// The part of a vector core, or the whole for the cube core, from a slot of global memory.
 template <TileSplitAxis kSplit, class TileT>
 [[gnu::always_inline]] inline void PopFromGlobal(TileT& tile, char* slot, int64_t address,
                                                  int64_t sub_block) {
-  using T = typename TileT::DType;
-  const int rows = tile.GetValidRow(), cols = tile.GetValidCol();
   constexpr TileSplitAxis kPart = TileT::Loc == TileType::Vec ? kSplit : TILE_NO_SPLIT;
   CheckSubBlock("TPOP", kPart, sub_block);
-  const SlotPart part = PartOf(kPart, sub_block, rows, cols);
-  auto global =
-      SlotAt<T>(slot + part.offset * static_cast<int64_t>(sizeof(T)), rows, cols, part.row_stride);
+  const SlotPart part = PartOf(kPart, sub_block, tile.GetValidRow(), tile.GetValidCol());
   PopInPlace(tile, address);
-  Load("TPOP", tile, global);
-  npu::KeepCallSite();
+  LoadPart(tile, slot, part);
 }
 
 NPU_ONE_BODY(void CheckWord(const char* op, const uint32_t* word)) {

@@ -80,7 +80,8 @@ using QuantTable = Tile<TileType::Scaling, uint64_t, 1, 512>;
 NPU_ONE_BODY(QuantTable TableOf(const npu::Core& core, int cols)) {
   constexpr auto kFix = static_cast<int>(npu::Space::kFix);
   const uint64_t end = core.quant_table + static_cast<uint64_t>(cols) * sizeof(uint64_t);
-  if (core.type != npu::CoreType::kCube || end > core.arch->capacity[kFix]) {
+  const bool has_table = core.type == npu::CoreType::kCube || npu::TakesHostForms(core);
+  if (!has_table || end > core.arch->capacity[kFix]) {
     npu::RaiseFault("TPUSH",
                     "quantization words of SET_QUANT_VECTOR that end within the " +
                         npu::TextOf(static_cast<int64_t>(core.arch->capacity[kFix])) +

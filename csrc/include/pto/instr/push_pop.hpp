@@ -6,6 +6,7 @@
 
 #include "pto/event.hpp"
 #include "pto/instr/pipe.hpp"
+#include "pto/instr/pipe_pass_on_host.hpp"
 #include "pto/instr/quant_config.hpp"
 
 namespace pto {
@@ -75,6 +76,9 @@ template <class Pipe, class TileT, TileSplitAxis kSplit, class... Events,
           std::enable_if_t<is_tile_data_v<TileT> && all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TPUSH(Pipe& pipe, TileT& tile, Events&... events) {
   (events.Wait(), ...);
+  if constexpr (detail::kForHost) {
+    if (detail::PushOnHost<kSplit, FixpipeParams<>>(pipe, tile, detail::SubBlock())) return {};
+  }
   detail::PushNext<kSplit>(pipe, [&]() __attribute__((always_inline)) {
     pipe.prod.template push<TileT, kSplit>(pipe.fifo, tile, detail::SubBlock());
   });
@@ -85,6 +89,9 @@ template <class Pipe, class TileT, TileSplitAxis kSplit, class... Events,
 [[gnu::always_inline]] inline RecordEvent TPUSH(Pipe& pipe, TileT& tile, int32_t sub_block,
                                                 Events&... events) {
   (events.Wait(), ...);
+  if constexpr (detail::kForHost) {
+    if (detail::PushOnHost<kSplit, FixpipeParams<>>(pipe, tile, sub_block)) return {};
+  }
   detail::PushNext<kSplit>(pipe, [&]() __attribute__((always_inline)) {
     pipe.prod.template push<TileT, kSplit>(pipe.fifo, tile, sub_block);
   });
@@ -98,6 +105,9 @@ template <class Pipe, class TileT, class Config, class... Events,
           std::enable_if_t<is_tile_data_v<TileT> && !detail::kIsEvent<Config>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TPUSH(Pipe& pipe, TileT& tile, Events&... events) {
   (events.Wait(), ...);
+  if constexpr (detail::kForHost) {
+    if (detail::PushOnHost<TILE_NO_SPLIT, Config>(pipe, tile, 0)) return {};
+  }
   detail::PushNext<TILE_NO_SPLIT>(pipe, [&]() __attribute__((always_inline)) {
     pipe.prod.template push<TileT, Config>(pipe.fifo, tile);
   });
@@ -136,6 +146,9 @@ template <class Pipe, class TileT, TileSplitAxis kSplit, class... Events,
           std::enable_if_t<is_tile_data_v<TileT> && all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TPOP(Pipe& pipe, TileT& tile, Events&... events) {
   (events.Wait(), ...);
+  if constexpr (detail::kForHost) {
+    if (detail::PopOnHost<kSplit>(pipe, tile, detail::SubBlock())) return {};
+  }
   detail::PopNext<TileT, kSplit>(pipe, tile, detail::SubBlock());
   return {};
 }
@@ -144,6 +157,9 @@ template <class Pipe, class TileT, TileSplitAxis kSplit, class... Events,
 [[gnu::always_inline]] inline RecordEvent TPOP(Pipe& pipe, TileT& tile, int32_t sub_block,
                                                Events&... events) {
   (events.Wait(), ...);
+  if constexpr (detail::kForHost) {
+    if (detail::PopOnHost<kSplit>(pipe, tile, sub_block)) return {};
+  }
   detail::PopNext<TileT, kSplit>(pipe, tile, sub_block);
   return {};
 }
@@ -165,6 +181,7 @@ template <class Pipe, TileSplitAxis kSplit, class... Events>
 [[gnu::always_inline]] inline RecordEvent TFREE(Pipe& pipe, Events&... events) {
   (events.Wait(), ...);
   const auto& consumer = pipe.cons;
+  if (Pipe::IsOnHost()) return {};  // the pop has copied its tile
   if (!Pipe::Flags::IsGlobal() && consumer.isFree &&
       Pipe::shouldNotifyFree(consumer.tileIndex - 1)) {
     consumer.template free<kSplit>();
@@ -182,5 +199,33 @@ template <class Pipe, class Global, TileSplitAxis kSplit, class... Events,
   }
   return {};
 }
+
+#ifdef __CPU_SIM
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsPipe = false;
+template <uint8_t kFlag, uint8_t kDir, uint32_t kBytes, uint32_t kNum, uint32_t kLocal,
+          bool kNoSplit, bool kUnitFlag>
+inline constexpr bool kIsPipe<TPipe<kFlag, kDir, kBytes, kNum, kLocal, kNoSplit, kUnitFlag>> = true;
+
+}  // namespace detail
+
+/// The same of a whole tile, as programs for simulators write it.
+template <class TileT, class Pipe, class... Events,
+          std::enable_if_t<is_tile_data_v<TileT> && detail::kIsPipe<Pipe>, int> = 0>
+[[gnu::always_inline]] inline RecordEvent TPUSH(TileT& tile, Pipe& pipe, Events&... events) {
+  return TPUSH<Pipe, TileT, TILE_NO_SPLIT>(pipe, tile, events...);
+}
+template <class TileT, class Pipe, class... Events,
+          std::enable_if_t<is_tile_data_v<TileT> && detail::kIsPipe<Pipe>, int> = 0>
+[[gnu::always_inline]] inline RecordEvent TPOP(TileT& tile, Pipe& pipe, Events&... events) {
+  return TPOP<Pipe, TileT, TILE_NO_SPLIT>(pipe, tile, events...);
+}
+template <class Pipe, class... Events, std::enable_if_t<detail::kIsPipe<Pipe>, int> = 0>
+[[gnu::always_inline]] inline RecordEvent TFREE(Pipe& pipe, Events&... events) {
+  return TFREE<Pipe, TILE_NO_SPLIT>(pipe, events...);
+}
+#endif
 
 }  // namespace pto
