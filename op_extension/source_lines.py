@@ -42,7 +42,7 @@ def _frames(library: str, offsets: list[int]) -> list[list[str]]:
     for line in done.stdout.splitlines():
         if line.startswith("0x"):
             frames.append([])
-        elif frames and not line.startswith("?"):
+        elif frames and not line.startswith("?") and not line.endswith(":?"):
             frames[-1].append(line.split(" (discriminator")[0])
     return frames if len(frames) == len(offsets) else [[] for _ in offsets]
 

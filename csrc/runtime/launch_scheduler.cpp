@@ -228,7 +228,7 @@ void LaunchScheduler::RunPasses(CoreSlot& slot) {
     return;
   } catch (const LaunchAborted&) {
   } catch (const Fault& fault) {
-    Stop(NPU_ERROR_KERNEL_FAULT, fault.what());
+    Stop(NPU_ERROR_KERNEL_FAULT, fault.what() + DescribePlace(slot.core));
   } catch (const std::exception& error) {
     Stop(NPU_ERROR_KERNEL_FAULT, std::string(Where(slot.core).c_str()) +
                                      ": expected no exception out of the kernel, got " +

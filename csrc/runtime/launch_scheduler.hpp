@@ -41,6 +41,7 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   std::byte* VectorBuffer(Core& core, uint32_t index) override;
   std::byte* CubeBuffer(Core& core) override;
   uint32_t CoreId(Core& core) override;
+  void OnFault(Core& core) override;
 
  private:
   static constexpr int kSyncGroups = 3;
@@ -119,6 +120,8 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   static void InstallTerminateHandler();
   [[noreturn]] static void OnTerminate();
 
+  /// ", at add.cpp:12": the line of the kernel that the fault of core, thrown last, comes from.
+  std::string DescribePlace(const Core& core) const;
   std::string DescribeSignal() const;
   std::string DescribeWaits() const;
   std::string Describe(const CoreSlot& slot) const;
@@ -169,7 +172,9 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   std::vector<Fiber*> idle_fibers_;
   std::vector<Fiber*> abandoned_fibers_;
   CorePool cores_;
-  SignalFault signal_fault_;  // number is 0 unless one is being handled
+  std::vector<const void*> fault_calls_;  // that led to the last fault
+  const Core* fault_core_ = nullptr;      // of that fault
+  SignalFault signal_fault_;              // number is 0 unless one is being handled
   const SignalScope signals_{this};
   Core** const current_core_ = &current_core;  // of the thread that owns all this
 };

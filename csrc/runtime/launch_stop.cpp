@@ -11,11 +11,14 @@
 #include <utility>
 
 #include "npu/error.hpp"
+#include "runtime/call_stack.hpp"
 #include "runtime/device.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/launch_aborted.hpp"
 #include "runtime/launch_scheduler.hpp"
 #include "runtime/peers.hpp"
+#include "runtime/sanitizers.hpp"
+#include "runtime/source_lines.hpp"
 
 namespace npu::runtime {
 namespace {
@@ -256,6 +259,18 @@ void LaunchScheduler::OnSignalFault() {
   Stop(NPU_ERROR_KERNEL_FAULT, std::string(Where(slot.core).c_str()) + ": " + DescribeSignal());
   signal_fault_.number = 0;
   Abandon(slot);
+}
+
+void LaunchScheduler::OnFault(Core& core) {
+  fault_core_ = &core;
+  fault_calls_ = CallsOfThisThread();
+}
+
+std::string LaunchScheduler::DescribePlace(const Core& core) const {
+  // Programs of a sanitizer have 100 MB, whose line tables take a second to read.
+  if (fault_core_ != &core || stopped_ || NPU_ASAN || NPU_TSAN) return "";
+  const std::string line = FirstOwnLine(fault_calls_);
+  return line.empty() ? "" : ", at " + line;
 }
 
 std::string LaunchScheduler::DescribeSignal() const {

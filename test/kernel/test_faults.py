@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The faults of level limits, from Python: a RuntimeError with the rule and both values, and the process goes on."""
 
+import re
 import struct
 import sys
 import unittest
@@ -19,9 +20,20 @@ class FaultTest(KernelTest):
     def assert_faults(self, entry, sentence, *args, blocks=1, file="faults.cpp", **options):
         """At the next wait, once; then the device works."""
         load(file, entry, **options)[blocks](*args)
-        with self.assertRaisesRegex(RuntimeError, sentence):
+        with self.assertRaisesRegex(RuntimeError, sentence) as caught:
             torch.npu.synchronize()
+        self.assert_names_the_line(str(caught.exception), file)
         self.assert_works()
+
+    def assert_names_the_line(self, fault, file):
+        """Of a fault that an instruction raised."""
+        instruction = re.search(r"instruction \d+: (\w+).*: expected", fault)
+        if instruction is None or "got no progress" in fault:
+            return
+        place = re.search(rf", at \S*{file}:(\d+)$", fault)
+        self.assertIsNotNone(place, fault)
+        line = (KERNELS / file).read_text().splitlines()[int(place[1]) - 1]
+        self.assertIn(instruction[1], line, fault)
 
     def assert_works(self):
         x = torch.ones(300, device="npu")
@@ -34,8 +46,9 @@ class FaultTest(KernelTest):
 
     def assert_faults_at_once(self, entry, sentence, *args, blocks=1, file="faults.cpp", **options):
         """In the launch: a kernel without tensors on npu has run when the call returns."""
-        with self.assertRaisesRegex(RuntimeError, sentence):
+        with self.assertRaisesRegex(RuntimeError, sentence) as caught:
             load(file, entry, **options)[blocks](*args)
+        self.assert_names_the_line(str(caught.exception), file)
         self.assert_works()
 
     def test_tile_beyond_its_space(self):
@@ -101,7 +114,7 @@ class FaultTest(KernelTest):
         x = self.on_npu()
         at_null = "expected an address of global memory, got a null pointer"
         for options in ({}, {"any_global": True}):
-            self.assert_faults("move_row", f"TLOAD: {at_null}$", x, None, 0, 0, **options)
+            self.assert_faults("move_row", f"TLOAD: {at_null}, at ", x, None, 0, 0, **options)
             self.assert_faults("move_row", f"TSTORE: {at_null} and 32 bytes behind it", None, x, 8, 0, **options)
 
     def test_transfer_that_starts_outside_of_the_tensors(self):

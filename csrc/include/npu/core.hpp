@@ -47,6 +47,8 @@ class CoreScheduler {
   virtual std::byte* CubeBuffer(Core& core) = 0;
   /// A number that no other core of the kind of core has while this one runs, below their number.
   virtual uint32_t CoreId(Core& core) = 0;
+  /// A fault of core is about to be thrown: the calls that lead to it are still there to be read.
+  virtual void OnFault(Core&) {}
 
  protected:
   ~CoreScheduler() = default;

@@ -33,7 +33,9 @@ NPU_ONE_BODY(Text Where(const Core& core)) {
 /// Throws a Fault about operation op of the running core. Not a template: what raises must not cost
 /// compile time.
 NPU_ONE_BODY(NPU_RAISES void RaiseFault(const Text& op, const Text& expected, const Text& got)) {
-  const Text where = current_core ? Where(*current_core) + ": " : "";
+  Core* core = current_core;
+  if (core != nullptr && core->scheduler != nullptr) core->scheduler->OnFault(*core);
+  const Text where = core != nullptr ? Where(*core) + ": " : "";
   throw Fault(where + op + ": expected " + expected + ", got " + got);
 }
 

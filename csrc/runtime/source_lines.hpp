@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace npu::runtime {
+
+/// The line of each call, "add.cpp:12", by its return address: of the kernel's own file, not of the
+/// headers that were inlined into it. Where binutils' addr2line is not there, or the library has no
+/// line tables, the library and the offset in it.
+std::vector<std::string> SourceLines(const std::vector<const void*>& call_sites);
+
+/// The line of the first of these calls that has one of that kind; "" where none has.
+std::string FirstOwnLine(const std::vector<const void*>& call_sites);
+
+}  // namespace npu::runtime
