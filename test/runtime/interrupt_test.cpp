@@ -189,7 +189,8 @@ TEST_F(Interrupt, IsAskedForAtMostEvery50Milliseconds) {
   ASSERT_OK(Launch(stream_, npu_kernel_work, 1, 3000u, 100u));
   ASSERT_OK(npuStreamSynchronize(stream_));
   EXPECT_GE(polls.load(), 2);
-  EXPECT_GE(fastest_ms.load(), 49);
+  constexpr int kTickMs = 10;  // of the clock that is asked, at most
+  EXPECT_GE(fastest_ms.load(), 50 - kTickMs);
 }
 
 }  // namespace
