@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 # What starts another program needs nothing of torch, which takes a second to import.
-if not (_command.IS_COMMAND and sys.argv[1:2] in (["run"], ["env"])):
+if not (_command.IS_COMMAND and sys.argv[1:2] in (["run"], ["env"], ["check"])):
     try:
         _load.load()
     except ImportError:

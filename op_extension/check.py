@@ -3,14 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
 from op_extension import _runtime, placements
+from op_extension.hazards import checking
+from op_extension.hazards.finding import Finding, Side
+from op_extension.hazards.report import Report
+from op_extension.hazards.suppression import Suppression
 from op_extension.placements import MemoryMap
 
-__all__ = ["InstructionCount", "InstructionCounts", "MemoryMap", "count_instructions", "launch_count", "memory_map"]
+__all__ = [
+    "Finding",
+    "InstructionCount",
+    "InstructionCounts",
+    "MemoryMap",
+    "Report",
+    "Side",
+    "Suppression",
+    "count_instructions",
+    "hazards",
+    "launch_count",
+    "memory_map",
+    "report",
+]
 
 
 class InstructionCount(NamedTuple):
@@ -68,3 +85,30 @@ def memory_map(launch: Callable[..., object], *args: object, **options: object) 
         RuntimeError: the fault of a kernel.
     """
     return placements.memory_map(launch, *args, **options)
+
+
+def hazards(
+    kinds: Iterable[str] | str | None = None, suppress: Iterable[Suppression] = (), raises: bool = True
+) -> AbstractContextManager[Report]:
+    """Checks all launches that run while the context is open for what a chip would punish.
+
+    Args:
+        kinds: what to look for: some of "order", "unwritten", "overlap", "flag", "range" (these when None) and
+            "vector_order"; also as "order,flag".
+        suppress: findings that are known; see :class:`Suppression`.
+        raises: whether leaving the context raises what was found.
+
+    Yields:
+        The report, which grows while the context is open.
+
+    Raises:
+        op_extension.errors.HazardError: on leaving, when there are findings that are not suppressed.
+        ValueError: an unknown kind.
+        RuntimeError: within another such context.
+    """
+    return checking.hazards(kinds, suppress, raises)
+
+
+def report() -> Report:
+    """All findings so far: with NPU_CHECK=hazards of the whole process, else of the last :func:`hazards`."""
+    return checking.report()

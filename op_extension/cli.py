@@ -70,6 +70,21 @@ def _add_portable(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     portable.add_argument("flags", metavar="FLAG", nargs=argparse.REMAINDER, help="flags of the compiler, such as -I")
 
 
+def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    check = commands.add_parser("check", help="run a command and report hazards of the kernels that it launches")
+    check.add_argument("--format", choices=["text", "json", "junit", "sarif"], help="as FILE ends, else text")
+    check.add_argument("--output", metavar="FILE", help="where the report goes; standard output otherwise")
+    check.add_argument("--kinds", help="such as order,flag; or unwritten, overlap, range, vector_order")
+    check.add_argument("--suppressions", metavar="FILE", help="findings that are known, in TOML")
+    check.add_argument("words", metavar="COMMAND [ARGUMENT...]", nargs=argparse.REMAINDER)
+
+
+def _check(given: argparse.Namespace) -> int:
+    from op_extension.hazards import command
+
+    return command.check(command.Options(given.words, given.format, given.output, given.kinds, given.suppressions))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code, 1 when the doctor finds something missing or unfit."""
     parser = argparse.ArgumentParser(prog="op-extension", description="Tile kernels on the emulated device npu.")
@@ -80,9 +95,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("doctor", help="what is found, what is missing, and what it was built for")
     _add_run(commands)
     _add_portable(commands)
+    _add_check(commands)
     given = parser.parse_args(arguments)
     if given.command == "doctor":
         return _doctor()
+    if given.command == "check":
+        return _check(given)
     if given.command == "portable":
         from op_extension import portable
 

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["CompileError"]
+if TYPE_CHECKING:
+    from op_extension.hazards.finding import Finding
+
+__all__ = ["CompileError", "HazardError"]
 
 
 class CompileError(RuntimeError):
@@ -27,3 +32,16 @@ class CompileError(RuntimeError):
         self.line = line
         self.output = output
         self.command = command
+
+
+class HazardError(RuntimeError):
+    """The hazard checker has found something. The text is the report.
+
+    Attributes:
+        findings: what it has found.
+    """
+
+    def __init__(self, report: str, findings: Sequence[Finding] = ()) -> None:
+        """Args: the readable report, and the findings in it."""
+        super().__init__(f"hazards: expected none, got\n{report}")
+        self.findings = list(findings)

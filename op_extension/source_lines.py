@@ -8,10 +8,9 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterable
 
-from op_extension import _runtime
 from op_extension._load import include_path
 
-__all__ = ["call_sites"]
+__all__ = ["call_sites", "lines_at"]
 
 
 def call_sites(return_addresses: Iterable[int]) -> dict[int, str]:
@@ -19,15 +18,23 @@ def call_sites(return_addresses: Iterable[int]) -> dict[int, str]:
 
     Where binutils' addr2line is not there, or the library has no line tables, the library and the offset in it.
     """
-    by_library: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for address in sorted(set(return_addresses)):
-        library, offset = _runtime.locate(address - 1)  # the call stands before the address it returns to
-        by_library[library].append((address, offset))
-    lines: dict[int, str] = {}
-    for library, places in by_library.items():
-        frames = _frames(library, [offset for _, offset in places])
-        for (address, offset), inlined in zip(places, frames, strict=True):
-            lines[address] = _own_frame(inlined) or f"{library or 'unknown'}+{offset:#x}"
+    from op_extension import _runtime
+
+    addresses = sorted(set(return_addresses))
+    places = {address: _runtime.locate(address - 1) for address in addresses}  # the call stands before its return
+    lines = lines_at(places.values())
+    return {address: lines[place] for address, place in places.items()}
+
+
+def lines_at(places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+    """The same for places in libraries: path and offset."""
+    by_library: dict[str, list[int]] = defaultdict(list)
+    for library, offset in sorted(set(places)):
+        by_library[library].append(offset)
+    lines: dict[tuple[str, int], str] = {}
+    for library, offsets in by_library.items():
+        for offset, inlined in zip(offsets, _frames(library, offsets), strict=True):
+            lines[library, offset] = _own_frame(inlined) or f"{library or 'unknown'}+{offset:#x}"
     return lines
 
 
