@@ -18,6 +18,7 @@ HAZARD_FLAG: int
 HAZARD_RANGE: int
 HAZARD_VECTOR_ORDER: int
 HAZARD_DEFAULT: int
+HAZARD_QUIET: int
 
 def soc_name() -> str: ...
 def isa_levels() -> list[str]: ...

@@ -40,6 +40,7 @@ void DefineHazards(py::module_& module) {
   module.attr("HAZARD_RANGE") = NPU_HAZARD_RANGE;
   module.attr("HAZARD_VECTOR_ORDER") = NPU_HAZARD_VECTOR_ORDER;
   module.attr("HAZARD_DEFAULT") = NPU_HAZARD_DEFAULT;
+  module.attr("HAZARD_QUIET") = NPU_HAZARD_QUIET;
   module.def(
       "hazards_start", [](uint32_t kinds) { Check(npuHazardsStart(kinds)); }, py::arg("kinds"),
       "Forgets findings and checks launches that start from now on.");

@@ -2,9 +2,9 @@
 // The C ABI: what the checker finds.
 #include <string>
 
-#include "observe/hazard_checker.hpp"
 #include "observe/hazard_findings.hpp"
 #include "runtime/device.hpp"
+#include "runtime/hazard_session.hpp"
 #include "runtime/process.hpp"
 
 using namespace npu::runtime;  // NOLINT(google-build-using-namespace): this file is the runtime's
@@ -36,18 +36,19 @@ npuFindingSide SideOf(const npu::HazardSide& side) {
 
 npuError_t npuHazardsStart(uint32_t kinds) {
   return Asking(__func__, [&](const char* function) {
-    if (kinds == 0 || (kinds & ~npu::kHazardAll) != 0) {
+    const uint32_t wanted = kinds & ~NPU_HAZARD_QUIET;
+    if (wanted == 0 || (wanted & ~npu::kHazardAll) != 0) {
       return Invalid(function, "a sum of kinds from 1 to " + std::to_string(npu::kHazardAll),
-                     kinds);
+                     wanted);
     }
-    npu::HazardChecker::Start(kinds);
+    HazardSession::Start(wanted, kinds != wanted);
     return NPU_SUCCESS;
   });
 }
 
 npuError_t npuHazardsStop(void) {
   return Asking(__func__, [] {
-    npu::HazardChecker::Stop();
+    HazardSession::Stop();
     return NPU_SUCCESS;
   });
 }

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 namespace npu::runtime {
 namespace {
@@ -59,8 +61,42 @@ void ReadCheck(Environment& environment) {
   if (value == nullptr) return;
   if (strcasecmp(value, "off") == 0) {
     environment.check_limits = false;
-  } else if (strcasecmp(value, "limits") != 0 && strcasecmp(value, "hazards") != 0) {
+  } else if (strcasecmp(value, "hazards") == 0) {
+    environment.check_hazards = true;
+  } else if (strcasecmp(value, "limits") != 0) {
     Refuse(environment, "NPU_CHECK", "one of off, limits, hazards", value);
+  }
+}
+
+/// The bit of a kind; 0 when there is none of that name.
+uint32_t HazardBit(std::string_view name) {
+  constexpr std::pair<std::string_view, uint32_t> kNames[] = {
+      {"order", NPU_HAZARD_ORDER},     {"unwritten", NPU_HAZARD_UNWRITTEN},
+      {"overlap", NPU_HAZARD_OVERLAP}, {"flag", NPU_HAZARD_FLAG},
+      {"range", NPU_HAZARD_RANGE},     {"vector_order", NPU_HAZARD_VECTOR_ORDER}};
+  for (const auto& [known, bit] : kNames) {
+    if (known == name) return bit;
+  }
+  return 0;
+}
+
+void ReadHazards(Environment& environment) {
+  if (const char* folder = Get("NPU_HAZARD_REPORT")) environment.hazard_report = folder;
+  const char* value = Get("NPU_HAZARD_KINDS");
+  if (value == nullptr) return;
+  environment.hazard_kinds = 0;
+  std::string_view rest = value;
+  for (bool more = true; more;) {
+    const size_t comma = rest.find(',');
+    const uint32_t bit = HazardBit(rest.substr(0, comma));
+    if (bit == 0) {
+      Refuse(environment, "NPU_HAZARD_KINDS",
+             "some of order, unwritten, overlap, flag, range, vector_order, parted by commas",
+             value);
+    }
+    environment.hazard_kinds |= bit;
+    more = comma != std::string_view::npos;
+    if (more) rest.remove_prefix(comma + 1);
   }
 }
 
@@ -69,6 +105,7 @@ Environment Read() {
   ReadInt(environment, "NPU_DEVICE_COUNT", 1, kMaxDevices, environment.device_count);
   ReadSoc(environment);
   ReadCheck(environment);
+  ReadHazards(environment);
   ReadInt(environment, "NPU_SPIN_TIMEOUT_MS", 1, kMaxSpinTimeoutMs, environment.spin_timeout_ms);
   ReadInt(environment, "NPU_PEER_TIMEOUT_MS", 1, kMaxSpinTimeoutMs, environment.peer_timeout_ms);
   int blocking = 0;

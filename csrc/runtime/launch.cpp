@@ -118,4 +118,12 @@ uint64_t LaunchCounter::Get(const char* name) {
   return found == counts.counts.end() ? 0 : found->second.load(std::memory_order_relaxed);
 }
 
+uint64_t LaunchCounter::Total() {
+  LaunchCounts& counts = GetLaunchCounts();
+  const std::lock_guard<std::mutex> lock(counts.mutex);
+  uint64_t total = 0;
+  for (const auto& [name, count] : counts.counts) total += count.load(std::memory_order_relaxed);
+  return total;
+}
+
 }  // namespace npu::runtime

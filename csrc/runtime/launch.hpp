@@ -60,6 +60,7 @@ class LaunchCounter {
  public:
   void Add(const char* name);
   static uint64_t Get(const char* name);
+  static uint64_t Total();
 
  private:
   const std::string* name_ = nullptr;

@@ -269,6 +269,8 @@ NPU_API npuError_t npuMemoryMapStore(size_t index, npuStore* store);
 #define NPU_HAZARD_RANGE 16u    /* global accesses outside of the size that was asked for */
 #define NPU_HAZARD_VECTOR_ORDER 32u /* vector to vector without pipe_barrier(PIPE_V) */
 #define NPU_HAZARD_DEFAULT 31u      /* all but the last */
+/** Beside kinds: launches with findings end well; who asks for the findings gets them. */
+#define NPU_HAZARD_QUIET 0x80000000u
 
 /** One of the two calls of a finding: what it is, where it ran, and the bytes of the space that it
  * touches, offsets as those of the finding. */
@@ -303,7 +305,8 @@ typedef struct npuFinding {
 
 /** Forgets findings and checks for kinds (NPU_HAZARD_...) in all launches of the process that start
  * from now on. A launch with new findings stores NPU_ERROR_HAZARD, with a sentence about the first,
- * on its stream. NPU_CHECK=hazards starts NPU_HAZARD_DEFAULT with the process. */
+ * on its stream. NPU_CHECK=hazards starts the kinds of NPU_HAZARD_KINDS with the process, and again
+ * with each stop, which then forgets findings, too. */
 NPU_API npuError_t npuHazardsStart(uint32_t kinds);
 NPU_API npuError_t npuHazardsStop(void);
 NPU_API npuError_t npuHazardsCount(size_t* findings);

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "runtime/environment.hpp"
+#include "runtime/hazard_session.hpp"
 
 namespace npu::runtime {
 
@@ -25,6 +26,7 @@ void MarkUsed() {
   std::call_once(once, [] {
     pthread_atfork(nullptr, nullptr, &MarkChild);
     user_pid.store(getpid());
+    HazardSession::StartOfEnvironment();
     process_state.store(ProcessState::kUsed, std::memory_order_release);
   });
 }

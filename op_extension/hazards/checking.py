@@ -76,6 +76,4 @@ def _close(made: Report, error: BaseException | None) -> None:
             raise
     finally:
         _open = False
-        _runtime.hazards_stop()
-        if _is_on_for_good():
-            _runtime.hazards_start(_runtime.HAZARD_DEFAULT)
+        _runtime.hazards_stop()  # with NPU_CHECK=hazards it starts anew

@@ -12,7 +12,7 @@ from op_extension.hazards.finding import Finding, merged
 from op_extension.hazards.kinds import DEFAULT_SWITCHES, KINDS, SWITCHES, bits_of
 from op_extension.hazards.report import Report
 from op_extension.hazards.text import text_of, why
-from test.check.findings_of_test import ADD, LOAD, SOURCE, STORE, UNKNOWN, finding
+from test.check.sample_findings import ADD, LOAD, SOURCE, STORE, UNKNOWN, finding
 from test.kernel.kernels_of_test import KernelTest
 
 

@@ -15,7 +15,7 @@ from op_extension.hazards.finding import Finding
 from op_extension.hazards.kinds import KINDS
 from op_extension.hazards.report import Report
 from op_extension.hazards.suppression import Suppression
-from test.check.findings_of_test import SOURCE, UNKNOWN, finding
+from test.check.sample_findings import SOURCE, UNKNOWN, finding
 from test.kernel.kernels_of_test import KernelTest
 
 KNOWN = Suppression("overlap", "add.cpp", "known <&>")

@@ -10,7 +10,7 @@ if __name__ == "__main__":  # in a script, "test" would be the standard library'
 
 from op_extension.hazards.report import Report
 from op_extension.hazards.suppression import Suppression, read
-from test.check.findings_of_test import UNKNOWN, finding
+from test.check.sample_findings import UNKNOWN, finding
 from test.kernel.kernels_of_test import KernelTest
 
 REASON = "looked at: the halves are used in turn"

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/hazard_report.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "runtime/launch.hpp"
+#include "runtime/npu_runtime.h"
+
+namespace npu::runtime {
+namespace {
+
+/// text in quotes, as JSON has it.
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') {
+      quoted += {'\\', letter};
+    } else if (static_cast<unsigned char>(letter) < ' ') {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\u%04x", letter);
+      quoted += code;
+    } else {
+      quoted += letter;
+    }
+  }
+  return quoted + "\"";
+}
+
+void WritePlace(std::ostream& out, const void* call_site) {
+  // The call stands before the address that it returns to.
+  const auto address = reinterpret_cast<uintptr_t>(call_site) - 1;
+  Dl_info info;
+  const bool is_known = call_site != nullptr &&
+                        dladdr(reinterpret_cast<void*>(address), &info) != 0 &&
+                        info.dli_fname != nullptr;
+  const uintptr_t base = is_known ? reinterpret_cast<uintptr_t>(info.dli_fbase) : address;
+  out << "\"library\": " << Quoted(is_known ? info.dli_fname : "")
+      << ", \"offset\": " << address - base;
+}
+
+void WriteSide(std::ostream& out, const char* name, const npuFindingSide& side) {
+  out << ", \"" << name << "\": ";
+  if (side.instruction == nullptr) {
+    out << "null";
+    return;
+  }
+  out << "{\"instruction\": " << Quoted(side.instruction) << ", \"pipe\": " << Quoted(side.pipe)
+      << ", \"core\": " << Quoted(side.core) << ", \"block\": " << side.block
+      << ", \"sub_block\": " << side.sub_block << ", \"begin\": " << side.begin
+      << ", \"end\": " << side.end << ", ";
+  WritePlace(out, side.call_site);
+  out << "}";
+}
+
+void WriteFindings(std::ostream& out) {
+  size_t count = 0;
+  npuHazardsCount(&count);
+  out << "{\"launches\": " << LaunchCounter::Total() << ", \"findings\": [";
+  npuFinding finding = {};
+  for (size_t i = 0; i < count && npuHazardsFinding(i, &finding) == NPU_SUCCESS; ++i) {
+    out << (i == 0 ? "\n" : ",\n") << "{\"kind\": " << Quoted(finding.kind)
+        << ", \"kernel\": " << Quoted(finding.kernel) << ", \"space\": " << Quoted(finding.space)
+        << ", \"begin\": " << finding.begin << ", \"end\": " << finding.end;
+    WriteSide(out, "first", finding.first);
+    WriteSide(out, "second", finding.second);
+    out << ", \"mend\": " << Quoted(finding.mend) << ", \"times\": " << finding.times << "}";
+  }
+  out << "]}\n";
+}
+
+}  // namespace
+
+void WriteHazardReport(const std::string& folder, uint32_t number) {
+  const std::string path =
+      folder + "/" + std::to_string(getpid()) + "-" + std::to_string(number) + ".json";
+  const std::string unfinished = path + ".unfinished";
+  std::ofstream out(unfinished, std::ios::trunc);
+  WriteFindings(out);
+  out.close();
+  if (out && std::rename(unfinished.c_str(), path.c_str()) == 0) return;
+  std::fprintf(stderr, "NPU_HAZARD_REPORT: expected a folder that can be written, got %s: %s\n",
+               folder.c_str(), std::strerror(errno));
+}
+
+}  // namespace npu::runtime
