@@ -8,10 +8,12 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
 from op_extension import _runtime, placements
+from op_extension import picture as pictures
 from op_extension.hazards import checking
 from op_extension.hazards.finding import Finding, Side
 from op_extension.hazards.report import Report
 from op_extension.hazards.suppression import Suppression
+from op_extension.picture import Picture
 from op_extension.placements import MemoryMap
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "InstructionCount",
     "InstructionCounts",
     "MemoryMap",
+    "Picture",
     "Report",
     "Side",
     "Suppression",
@@ -26,6 +29,7 @@ __all__ = [
     "hazards",
     "launch_count",
     "memory_map",
+    "picture",
     "report",
 ]
 
@@ -85,6 +89,23 @@ def memory_map(launch: Callable[..., object], *args: object, **options: object) 
         RuntimeError: the fault of a kernel.
     """
     return placements.memory_map(launch, *args, **options)
+
+
+def picture(launch: Callable[..., object], *args: object, **options: object) -> Picture:
+    """Runs a launch, and shows where its kernel places tiles and in which order the pipes of its first block work.
+
+    Args:
+        launch: what launches the kernel, as for :func:`memory_map`; of several kernels the first one is shown.
+        *args: what launch is called with.
+        **options: the same, by name.
+
+    Returns:
+        The picture: print it, or save it as SVG.
+
+    Raises:
+        RuntimeError: the fault of a kernel.
+    """
+    return pictures.picture(launch, *args, **options)
 
 
 def hazards(

@@ -7,6 +7,7 @@
 #include "observe/hazard_checker.hpp"
 #include "observe/instruction_counter.hpp"
 #include "observe/memory_map.hpp"
+#include "observe/step_recorder.hpp"
 
 namespace npu {
 namespace {
@@ -54,8 +55,8 @@ class Everyone final : public InstructionObserver {
  private:
   template <class Call>
   static void ForEach(const Call& call) {
-    for (InstructionObserver* to :
-         {InstructionCounter::Active(), MemoryMap::Active(), HazardChecker::Active()}) {
+    for (InstructionObserver* to : {InstructionCounter::Active(), MemoryMap::Active(),
+                                    HazardChecker::Active(), StepRecorder::Active()}) {
       if (to != nullptr) call(*to);
     }
   }
@@ -66,8 +67,8 @@ class Everyone final : public InstructionObserver {
 InstructionObserver* ActiveObserver() {
   static auto* const everyone = new Everyone;  // outlives static destructors
   InstructionObserver* only = nullptr;
-  for (InstructionObserver* active :
-       {InstructionCounter::Active(), MemoryMap::Active(), HazardChecker::Active()}) {
+  for (InstructionObserver* active : {InstructionCounter::Active(), MemoryMap::Active(),
+                                      HazardChecker::Active(), StepRecorder::Active()}) {
     if (active != nullptr) {
       if (only != nullptr) return everyone;
       only = active;

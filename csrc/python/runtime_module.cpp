@@ -12,6 +12,7 @@
 #include "python/hazards.h"
 #include "python/kernel.h"
 #include "python/memory_map.h"
+#include "python/steps.h"
 
 namespace {
 
@@ -75,6 +76,7 @@ PYBIND11_MODULE(_runtime, module) {
   DefineKernel(module);
   npu_python::DefineMemoryMap(module);
   npu_python::DefineHazards(module);
+  npu_python::DefineSteps(module);
   module.doc() = "The emulated device's C interface (npu_runtime.h).";
   module.attr("MAX_BLOCK_DIM") = NPU_MAX_BLOCK_DIM;
   module.attr("MAX_RECORDED_STORES") = NPU_MAX_RECORDED_STORES;

@@ -312,6 +312,34 @@ NPU_API npuError_t npuHazardsStop(void);
 NPU_API npuError_t npuHazardsCount(size_t* findings);
 NPU_API npuError_t npuHazardsFinding(size_t index, npuFinding* finding);
 
+/* --- steps
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/** What a core of the recorded block has done, in the order of its text. The strings are valid
+ * until the next start. */
+typedef struct npuStep {
+  const char* kind; /* "instruction", "set_flag", "wait_flag", "barrier", "set_cross_core_flag",
+                       "wait_cross_core_flag", "meet" */
+  const char* name; /* "TADD" */
+  const char* kernel;
+  const char* core; /* "vector" or "cube" */
+  uint32_t sub_block;
+  const char* pipe;        /* "PIPE_V"; of a flag its source */
+  const char* destination; /* of a flag within a core; else the same as pipe */
+  int id;                  /* of a flag */
+  const void* call_site;
+} npuStep;
+
+/** Steps that are recorded; later ones are not. */
+#define NPU_MAX_RECORDED_STEPS 10000u
+/** Starts or stops recording what the cores of one block do, at its first execution by each kernel,
+ * in all launches of the process. Starting clears. */
+NPU_API npuError_t npuStepsStart(uint32_t block);
+NPU_API npuError_t npuStepsStop(void);
+NPU_API npuError_t npuStepsCount(size_t* steps);
+NPU_API npuError_t npuStepsStep(size_t index, npuStep* step);
+
 #ifdef __cplusplus
 }
 #endif
