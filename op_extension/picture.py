@@ -91,7 +91,7 @@ class Picture:
             column = lanes.index(lane) if lane in lanes else _first_of(lanes, step)
             label = f"{step.label} (all)" if lane not in lanes else step.label
             row = f"{number:4}  {'':{column * _COLUMN}}{label}"
-            text.append(f"{row:{6 + len(lanes) * _COLUMN}}{step.line}")
+            text.append(f"{row:{6 + len(lanes) * _COLUMN}}{step.line.rpartition('/')[2]}")
         if not self.is_whole:
             text.append("      and more, which is not recorded")
         return "\n".join(text)

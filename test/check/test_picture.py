@@ -22,7 +22,7 @@ MIXED = """
 
 extern "C" __global__ AICORE void meet(__gm__ float*) {
 #ifdef __DAV_CUBE__
-  ffts_cross_core_sync(PIPE_FIX, getFFTSMsg(2, 3));
+  ffts_cross_core_sync(PIPE_FIX, pto::getFFTSMsg(2, 3));
 #else
   wait_flag_dev(3);
 #endif

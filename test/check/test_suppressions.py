@@ -61,7 +61,7 @@ class SuppressionTest(unittest.TestCase):
         self.assertTrue(text.endswith("1 finding, 1 suppressed"))
 
 
-class FileTest(KernelTest):
+class KnownFileTest(KernelTest):
     def read(self, text):
         return read(self.source(text, "known.toml"))
 

@@ -84,6 +84,18 @@ TEST(Environment, CheckIsOffLimitsOrHazards) {
             "NPU_CHECK: expected one of off, limits, hazards, got strict");
 }
 
+TEST(Environment, HazardKindsAreNamed) {
+  for (const char* right : {"", "order", "order,unwritten,overlap,flag,range,vector_order"}) {
+    EXPECT_EQ(With("NPU_HAZARD_KINDS", right, DeviceCount), "2");
+  }
+  for (const char* wrong : {"races", "order,", ",", "order, flag"}) {
+    EXPECT_EQ(With("NPU_HAZARD_KINDS", wrong, DeviceCount),
+              std::string("NPU_HAZARD_KINDS: expected some of order, unwritten, overlap, flag, "
+                          "range, vector_order, parted by commas, got ") +
+                  wrong);
+  }
+}
+
 TEST(Environment, LaunchBlockingReturnsTheFaultFromTheLaunch) {
   const auto launch = [] { return LaunchOne(npu_kernel_throw_int); };
   EXPECT_EQ(With("ASCEND_LAUNCH_BLOCKING", "1", launch).rfind("launch: throw_int, block 0", 0), 0u);
