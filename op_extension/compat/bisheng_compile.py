@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import os
@@ -53,25 +54,30 @@ def host_compiler(language: str = "c++") -> list[str]:
     return [default] if not words or toolchain.is_driver(words) else words
 
 
-def call(command: Sequence[str], output: Path | None = None) -> None:
+def call(command: Sequence[str], output: Path | None = None, messages: list[bytes] | None = None) -> None:
     """Runs command, which writes its own messages; its output goes into the file output.
+
+    Args:
+        command: the program and its words.
+        output: a file for its output.
+        messages: a list that gets its messages instead.
 
     Raises:
         CommandError: it has ended with an error.
     """
     if os.environ.get("NPU_BISHENG_VERBOSE") == "1":
         print(shlex.join(command), file=sys.stderr, flush=True)
+    errors = None if messages is None else subprocess.PIPE
     try:
-        if output is None:
-            code = subprocess.run(command, check=False).returncode
-        else:
-            with output.open("wb") as file:
-                code = subprocess.run(command, check=False, stdout=file).returncode
+        with output.open("wb") if output is not None else contextlib.nullcontext() as file:
+            done = subprocess.run(command, check=False, stdout=file, stderr=errors)
     except OSError as error:
         print(f"bisheng: expected the program {command[0]}, got: {error.strerror}", file=sys.stderr)
         raise CommandError(1) from None
-    if code:
-        raise CommandError(code if code > 0 else 1)
+    if messages is not None:
+        messages.append(done.stderr)
+    if done.returncode:
+        raise CommandError(done.returncode if done.returncode > 0 else 1)
 
 
 def own_include_words() -> list[str]:
@@ -112,6 +118,7 @@ class KernelSource:
         self._options = options
         self._target = target
         self._work = work
+        self._messages: list[bytes] = []
         self._text = self._path.read_text(encoding="utf-8", errors="surrogateescape")
         self._rewritten = rewrite(self._text, path)
 
@@ -122,7 +129,10 @@ class KernelSource:
             CommandError: it does not compile.
             KernelError: of a kernel no launch function can be made.
         """
-        objects = self._launched_by_function() if self._options.launch_functions else self._launched_in_brackets()
+        try:
+            objects = self._launched_by_function() if self._options.launch_functions else self._launched_in_brackets()
+        finally:
+            self._show_messages()
         self._join(objects, self._target)
         self._write_rules()
 
@@ -132,10 +142,19 @@ class KernelSource:
         Raises:
             CommandError: it does not compile.
         """
-        self._call(
-            self._options.cores[-1], self._rewritten, *(["-o", str(self._target)] if self._options.output else [])
-        )
+        output = ["-o", str(self._target)] if self._options.output else []
+        try:
+            self._call(self._options.cores[-1], self._rewritten, *output)
+        finally:
+            self._show_messages()
         self._write_rules()
+
+    def _show_messages(self) -> None:
+        """What the compilers said: most of it is the same in all passes, and shown once."""
+        sys.stderr.flush()
+        for message in dict.fromkeys(itertools.chain(*map(_messages_of, self._messages))):
+            sys.stderr.buffer.write(message)
+        sys.stderr.buffer.flush()
 
     def _launched_in_brackets(self) -> list[Path]:
         """The pass of the cube core, behind which that of the vector core is hidden; or the only one."""
@@ -175,7 +194,8 @@ class KernelSource:
     def _preprocessed(self, core: str) -> str:
         """What is left of the source for core."""
         made = self._work / f"{core}.i"
-        call([*host_compiler(), *kernel_words(self._options, core), "-E", "-P", "-x", "c++", str(self._path)], made)
+        command = [*host_compiler(), *kernel_words(self._options, core), "-E", "-P", "-x", "c++", str(self._path)]
+        call(command, made, self._messages)
         return made.read_text(encoding="utf-8", errors="replace")
 
     def _compile(self, core: str, text: str, *words: str) -> Path:
@@ -197,7 +217,9 @@ class KernelSource:
         if self._options.rules:
             targets = self._options.rules_targets or ["-MT", str(self._target)]
             words = (*words, *self._options.rules, *targets, "-MF", str(self._work / f"{core}.d"))
-        call([*host_compiler(), *kernel_words(self._options, core), *words, "-x", "c++", *unit])
+        colour = ["-fdiagnostics-color=always"] if sys.stderr.isatty() else []
+        command = [*host_compiler(), *colour, *kernel_words(self._options, core), *words, "-x", "c++", *unit]
+        call(command, messages=self._messages)
 
     def _apart(self, made: Path) -> Path:
         """An object file whose hidden symbols the linker takes for nobody else's."""
@@ -228,6 +250,19 @@ class KernelSource:
         rules += [f"{file}:" for file in list(files)[1:] if "-MP" in self._options.rules]
         target = Path(self._options.rules_file or self._target.with_suffix(".d"))
         target.write_text("\n".join([*rules, ""]), encoding="utf-8", errors="surrogateescape")
+
+
+def _messages_of(said: bytes) -> list[bytes]:
+    """The errors and warnings of a compiler, each with the lines that belong to it."""
+    messages = [b""]
+    is_begun = False  # the last one has its error or warning
+    for line in said.splitlines(keepends=True):
+        if is_begun and not line.startswith(b" ") and b"note: " not in line:
+            messages.append(b"")
+            is_begun = False
+        messages[-1] += line
+        is_begun = is_begun or b"error: " in line or b"warning: " in line
+    return messages
 
 
 def without_registrations(text: str) -> str:
