@@ -120,7 +120,7 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   static void InstallTerminateHandler();
   [[noreturn]] static void OnTerminate();
 
-  /// ", at add.cpp:12": the line of the kernel that the fault of core, thrown last, comes from.
+  /// Where in the kernel the fault of core, thrown last, comes from.
   std::string DescribePlace(const Core& core) const;
   std::string DescribeSignal() const;
   std::string DescribeWaits() const;

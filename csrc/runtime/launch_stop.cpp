@@ -32,6 +32,13 @@ constexpr size_t kLongMessage = 600;
 
 std::terminate_handler outer_terminate_handler = nullptr;
 
+/// ", at add.cpp:12": the line of the kernel that made these calls.
+std::string AtLineOf(const std::vector<const void*>& calls) {
+  // Programs of a sanitizer have 100 MB, whose line tables take a second to read.
+  const std::string line = NPU_ASAN || NPU_TSAN ? "" : FirstOwnLine(calls);
+  return line.empty() ? "" : ", at " + line;
+}
+
 const char* GroupName(SyncGroup group) {
   constexpr const char* kNames[] = {"the vector cores", "the cube cores", "all cores"};
   return kNames[static_cast<int>(group)];
@@ -256,7 +263,10 @@ bool LaunchScheduler::TakeSignal(const SignalFault& fault, char** stack) noexcep
 // The core ends, as after std::terminate. Its frames are gone: this runs where they were.
 void LaunchScheduler::OnSignalFault() {
   CoreSlot& slot = SlotOf(**current_core_);
-  Stop(NPU_ERROR_KERNEL_FAULT, std::string(Where(slot.core).c_str()) + ": " + DescribeSignal());
+  // A return address stands behind its call.
+  const auto* behind = reinterpret_cast<const void*>(signal_fault_.instruction + 1);
+  Stop(NPU_ERROR_KERNEL_FAULT,
+       std::string(Where(slot.core).c_str()) + ": " + DescribeSignal() + AtLineOf({behind}));
   signal_fault_.number = 0;
   Abandon(slot);
 }
@@ -267,10 +277,7 @@ void LaunchScheduler::OnFault(Core& core) {
 }
 
 std::string LaunchScheduler::DescribePlace(const Core& core) const {
-  // Programs of a sanitizer have 100 MB, whose line tables take a second to read.
-  if (fault_core_ != &core || stopped_ || NPU_ASAN || NPU_TSAN) return "";
-  const std::string line = FirstOwnLine(fault_calls_);
-  return line.empty() ? "" : ", at " + line;
+  return fault_core_ != &core || stopped_ ? "" : AtLineOf(fault_calls_);
 }
 
 std::string LaunchScheduler::DescribeSignal() const {

@@ -60,9 +60,20 @@ void PassOn(int number, siginfo_t* info, void* context) {
   if (is_raised) raise(number);
 }
 
+uintptr_t InstructionOf(const ucontext_t& context) {
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return context.uc_mcontext.pc;
+#else
+  return 0;  // not known
+#endif
+}
+
 void OnSignal(int number, siginfo_t* info, void* context) {
   auto* taker = static_cast<SignalTaker*>(pthread_getspecific(taker_key));
-  const SignalFault fault = {number, info->si_code, reinterpret_cast<uintptr_t>(info->si_addr)};
+  const SignalFault fault = {number, info->si_code, reinterpret_cast<uintptr_t>(info->si_addr),
+                             InstructionOf(*static_cast<ucontext_t*>(context))};
   char* top = nullptr;
   if (info->si_code > 0 && taker != nullptr && taker->TakeSignal(fault, &top)) {
     return GoOnInTaker(*static_cast<ucontext_t*>(context), top);

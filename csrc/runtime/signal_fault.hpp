@@ -11,6 +11,7 @@ struct SignalFault {
   int number = 0;
   int code = 0;  // si_code
   uintptr_t address = 0;
+  uintptr_t instruction = 0;  // address of the one that raised it
 };
 
 /// Who takes the signals of the calling thread.

@@ -23,6 +23,13 @@ except RuntimeError as error:
 """
 
 
+def at_line_of(text):
+    """The end of a fault in the line of faults.cpp that has text."""
+    lines = (KERNELS / "faults.cpp").read_text().splitlines()
+    (number,) = (number for number, line in enumerate(lines, 1) if text in line)
+    return rf", at \S*faults\.cpp:{number}$"
+
+
 class SignalTest(KernelTest):
     def assert_works(self):
         x = torch.zeros(300, device="npu")
@@ -32,7 +39,7 @@ class SignalTest(KernelTest):
     def test_null_pointer_that_a_kernel_follows(self):
         sentence = (
             r"fill, block 0, instruction 0: memory access outside of instructions: "
-            r"expected an address of the process, got a null pointer \(SIGSEGV\)"
+            r"expected an address of the process, got a null pointer \(SIGSEGV\)" + at_line_of("x[i] = 7")
         )
         for blocks in (1, 20):
             with self.assertRaisesRegex(RuntimeError, sentence):
@@ -42,13 +49,15 @@ class SignalTest(KernelTest):
     def test_address_that_a_kernel_follows_out_of_all_memory(self):
         x = torch.zeros(8, device="npu")
         load("faults.cpp", "fill_at")[1](x, -(2**40))
-        with self.assertRaisesRegex(RuntimeError, r"fill_at, block 0.*got 0x[0-9a-f]+ \(SIGSEGV\)"):
+        sentence = r"fill_at, block 0.*got 0x[0-9a-f]+ \(SIGSEGV\)" + at_line_of("x[index] = 7")
+        with self.assertRaisesRegex(RuntimeError, sentence):
             torch.npu.synchronize()
 
     def test_integer_division_by_0(self):
         x = torch.zeros(1, dtype=torch.int32, device="npu")
         load("faults.cpp", "divide")[1](x, 0)
-        with self.assertRaisesRegex(RuntimeError, "divide, block 0.*integer division: expected a divisor other than 0"):
+        sentence = "divide, block 0.*integer division: expected a divisor other than 0.*" + at_line_of("10 / divisor")
+        with self.assertRaisesRegex(RuntimeError, sentence):
             torch.npu.synchronize()
         self.assert_works()
 
