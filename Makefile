@@ -14,14 +14,15 @@ export PYTHONNOUSERSITE := 1
 export NPU_BUILD_JOBS := $(JOBS)
 
 .PHONY: help demo test bench lint format wheel clean distclean machine build packages \
-        test-cpp test-python test-asan test-asan-short test-tsan test-soak test-aarch64 test-layering test-packaging
+        test-cpp test-cpp-libraries test-access test-python test-asan test-asan-short test-tsan test-soak \
+        test-aarch64 test-layering test-packaging
 .NOTPARALLEL:
 
 help:
 	@echo "make demo    train a convolutional net on npu with operators of torch.ops.npu"
 	@echo "make test    build, run the C++ tests (also under the sanitizers) and the Python tests"
 	@echo "             parts: test-cpp test-asan-short test-tsan test-python test-layering"
-	@echo "             by request: test-asan (all of it) test-soak test-aarch64 (in qemu-user) test-packaging"
+	@echo "             by request: test-access test-asan (all of it) test-soak test-aarch64 (in qemu-user) test-packaging"
 	@echo "make bench   time operators on npu beside torch on CPU"
 	@echo "make lint    formatters, linters and type checker over all files"
 	@echo "make format  apply the formatters"
@@ -66,10 +67,16 @@ test: test-layering test-cpp test-asan-short test-tsan test-python
 test-layering: $(VENV)/.test
 	$(PY) -m unittest test.test_layering
 
-test-cpp: export NPU_CMAKE_ARGS := -DNPU_BUILD_TESTS=ON
-test-cpp: $(VENV)/.test | machine
+test-cpp-libraries: export NPU_CMAKE_ARGS := -DNPU_BUILD_TESTS=ON
+test-cpp-libraries: $(VENV)/.test | machine
 	@$(LIBRARIES)
+
+test-cpp: test-cpp-libraries
 	$(CTEST) --test-dir build/dev
+
+# What instructions touch, against what they say; a part of test-cpp.
+test-access: test-cpp-libraries
+	$(CTEST) --test-dir build/dev --tests-regex test_pto_access
 
 # A file's tests stay in one process: they share compiled kernels.
 test-python: $(VENV)/.test $(VENV)/.demo packages

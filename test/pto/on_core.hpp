@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "access_audit.hpp"
 #include "npu/core_layout.hpp"
 #include "npu_runtime.h"
 #include "pto/pto-inst.hpp"
@@ -29,9 +30,11 @@ inline npuError_t RunToEnd(npuLaunchConfig config) {
 
 inline npuError_t Run(const Body& body, uint32_t blocks = 1, uint32_t flags = 0,
                       On core = On::kVector) {
-  static const npuKernelPass kPass = {
-      [](const void* args) { (**static_cast<const Body* const*>(args))(); }, sizeof(Body*),
-      npu::kCoreLayout};
+  static const npuKernelPass kPass = {[](const void* args) {
+                                        audit::Listen();
+                                        (**static_cast<const Body* const*>(args))();
+                                      },
+                                      sizeof(Body*), npu::kCoreLayout};
   static const npuKernel kVectorKernel = {"kernel_under_test", &kPass, nullptr};
   static const npuKernel kCubeKernel = {"kernel_under_test", nullptr, &kPass};
   const Body* pointer = &body;

@@ -14,12 +14,16 @@ struct Bodies {
 
 /// Runs cube on the cube core and vector on both vector cores of each block.
 inline npuError_t RunMixed(const Bodies& bodies, uint32_t blocks = 1) {
-  static const npuKernelPass kCube = {
-      [](const void* args) { (*static_cast<const Bodies* const*>(args))->cube(); }, sizeof(Bodies*),
-      npu::kCoreLayout};
-  static const npuKernelPass kVector = {
-      [](const void* args) { (*static_cast<const Bodies* const*>(args))->vector(); },
-      sizeof(Bodies*), npu::kCoreLayout};
+  static const npuKernelPass kCube = {[](const void* args) {
+                                        audit::Listen();
+                                        (*static_cast<const Bodies* const*>(args))->cube();
+                                      },
+                                      sizeof(Bodies*), npu::kCoreLayout};
+  static const npuKernelPass kVector = {[](const void* args) {
+                                          audit::Listen();
+                                          (*static_cast<const Bodies* const*>(args))->vector();
+                                        },
+                                        sizeof(Bodies*), npu::kCoreLayout};
   static const npuKernel kKernel = {"mixed", &kVector, &kCube};
   const Bodies* pointer = &bodies;
   npuLaunchConfig config = {};

@@ -46,6 +46,11 @@ class AccessList {
     Append(rows);
   }
 
+  /// The same operand in another place.
+  void Extend(const AccessList& other) {
+    for (size_t i = 0; i < other.size(); ++i) Append(other.begin()[i]);
+  }
+
   /// All of one operand.
   NPU_ONE_BODY(void AddOperand(const Access* accesses, size_t count)) {
     const size_t first = size_;

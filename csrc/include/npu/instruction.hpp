@@ -33,7 +33,10 @@ struct SyncPoint {
 enum class FlagScope : uint8_t { kAllBlocks, kVectorSubBlocks, kBlockGroup, kIntraBlock };
 
 /// Bytes that an instruction reads, or may write: rows of row_bytes, the first at begin (its
-/// lowest), pitch_bytes apart. An operand whose bytes do not lie so has several.
+/// lowest), pitch_bytes apart. An operand whose bytes do not lie so has several. Those of gathers
+/// and scatters are the places that their indexes lead to; TIMG2COL names all of its image, and a
+/// merge that stops early all of its lists. What kernels touch through plain pointers, and scratch
+/// tiles that only the chip needs, are in none.
 struct Access {
   Space space = Space::kUb;
   bool is_write = false;

@@ -28,6 +28,14 @@ inline npu::AccessList RegionAccess(const TileT& tile, const Region& region, boo
   return AccessOf(TileFacts(tile), part, is_write);
 }
 
+/// Rows and columns that are given as numbers, from the start of tile on.
+template <class TileT>
+inline npu::AccessList StartAccess(const TileT& tile, int rows, int cols, bool is_write) {
+  const Region region = {0, 0, static_cast<size_t>(std::max(rows, 0)),
+                         static_cast<size_t>(std::max(cols, 0))};
+  return RegionAccess(tile, region, is_write);
+}
+
 /// Elements from index at of a line to the end of its run.
 template <class TileT>
 inline size_t RestOfRun(size_t at) {

@@ -228,7 +228,8 @@ class Event {
     if constexpr (IsCrossCore) {
       static_assert(kCrossCoreId != 0xff,
                     "Record: expected Record<id>() of an event between cores");
-      detail::RecordBetweenCores(SrcPipe, kCrossCoreId);
+      // What goes from Vec to Mat goes by MTE3.
+      detail::RecordBetweenCores(kSrc == Op::TMOV_A2V ? SrcPipe : PIPE_MTE3, kCrossCoreId);
       npu::KeepCallSite();
     } else if constexpr (SrcPipe != DstPipe) {
       id_ = kAutoToken ? NextId() : kId;

@@ -17,17 +17,23 @@ struct NeighborCounterOperand {
 };
 
 /// Sets a counter of the core dist hops away.
-inline void mtspr_neighbor_counter(NeighborCounterKind, uint32_t, uint32_t, uint32_t value,
-                                   NeighborCounterOperand counter = {}) {
+[[gnu::always_inline]] inline void mtspr_neighbor_counter(NeighborCounterKind, uint32_t, uint32_t,
+                                                          uint32_t value,
+                                                          NeighborCounterOperand counter = {}) {
   npu::CountInstruction(npu::RunningCore("mtspr_neighbor_counter"));
-  if (counter.addr != nullptr) __atomic_store_n(counter.addr, value, __ATOMIC_RELEASE);
+  if (counter.addr == nullptr) return;
+  detail::ReportUncached("mtspr_neighbor_counter", true, counter.addr);
+  __atomic_store_n(counter.addr, value, __ATOMIC_RELEASE);
 }
 
 /// Waits until a counter of this core has come to threshold; other cores run meanwhile. False after
 /// most looks at it, unless most is 0.
-inline bool wfe_neighbor_counter(NeighborCounterKind, uint32_t, uint32_t threshold,
-                                 NeighborCounterOperand counter = {}, uint32_t most = 0) {
+[[gnu::always_inline]] inline bool wfe_neighbor_counter(NeighborCounterKind, uint32_t,
+                                                        uint32_t threshold,
+                                                        NeighborCounterOperand counter = {},
+                                                        uint32_t most = 0) {
   if (counter.addr == nullptr) return true;
+  detail::ReportUncached("wfe_neighbor_counter", false, counter.addr);
   for (uint32_t looks = 1; __atomic_load_n(counter.addr, __ATOMIC_ACQUIRE) < threshold; ++looks) {
     if (most != 0 && looks >= most) return false;
     detail::LetOthersRun("wfe_neighbor_counter");

@@ -9,6 +9,7 @@
 /// Copies of bursts between plain addresses, and fills.
 namespace pto::detail {
 
+inline constexpr auto kUb = npu::Space::kUb, kGm = npu::Space::kGm, kL1 = npu::Space::kL1;
 inline constexpr int64_t kBlockBytes = 32;  // in which lengths and gaps on the chip count
 
 /// A side of a copy: bursts start step bytes apart.
@@ -119,14 +120,17 @@ NPU_ONE_BODY(void FillElements(void* address, const void* value, int64_t bytes,
                         " elements (those of UB)",
                     npu::TextOf(core.vector_mask[0]));
   }
-  int64_t end = 0, elements = 0;
-  fill.ForEach(core, bytes, [&](int64_t offset) {
-    end = std::max(end, offset + bytes);
-    ++elements;
-  });
+  int64_t end = 0;
+  fill.ForEach(core, bytes, [&](int64_t offset) { end = std::max(end, offset + bytes); });
   const RawRange target = {kOp, npu::Space::kUb, RawPlace(core, npu::Space::kUb, address), end};
   const auto operands = [&](auto report) {
-    report(npu::Work{static_cast<uint64_t>(elements), 0, 0}, RawAccess(target, true));
+    npu::AccessList written;
+    uint64_t elements = 0;
+    fill.ForEach(core, bytes, [&](int64_t offset) {
+      written.AddRow(kUb, true, target.data + offset, static_cast<size_t>(bytes));
+      ++elements;
+    });
+    report(npu::Work{elements, 0, 0}, written);
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     if (end == 0) return;
@@ -149,8 +153,6 @@ struct BlockBursts {
   const RawSide source = {from_space, from, (blocks.length + blocks.from_gap) * kBlockBytes};
   CopyBursts(op, pipe, target, source, blocks.bursts, blocks.length * kBlockBytes);
 }
-
-inline constexpr auto kUb = npu::Space::kUb, kGm = npu::Space::kGm, kL1 = npu::Space::kL1;
 
 }  // namespace pto::detail
 

@@ -58,7 +58,14 @@ template <class There>
                            is_empty ? 0 : last * from_step + bytes};
   const auto operands = [&](auto report) {
     const auto moved = static_cast<uint64_t>(is_empty ? 0 : blocks.bursts * bytes);
-    report(npu::Work{0, moved, 0}, BurstAccess(source, from_step, blocks.bursts, bytes, false));
+    npu::Core& core = *npu::current_core;
+    CheckMixedCore(core, op, type);
+    char* target = is_empty
+                       ? nullptr
+                       : PlaceThere(core, op, to_space, there(core), to, last * to_step + bytes);
+    const RawRange written = {op, to_space, target, target == nullptr ? 0 : source.bytes};
+    report(npu::Work{0, moved, 0}, BurstAccess(written, to_step, blocks.bursts, bytes, true),
+           BurstAccess(source, from_step, blocks.bursts, bytes, false));
   };
   npu::Issue(op, pipe, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

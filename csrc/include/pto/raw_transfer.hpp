@@ -57,11 +57,6 @@ NPU_ONE_BODY(void CheckRawRange(npu::Core& core, const RawRange& range)) {
                   base == nullptr ? npu::Text("a core without it") : npu::TextOf(offset));
 }
 
-inline npu::Access RawAccess(const RawRange& range, bool is_write) {
-  const auto bytes = static_cast<size_t>(range.bytes);
-  return {range.space, is_write, range.data, 1, bytes, bytes};
-}
-
 /// Fields of copy_matrix_cc_to_gm.
 struct RawAccStore {
   int64_t rows, cols, to_pitch, from_rows;
@@ -124,7 +119,14 @@ template <class Out, class In>
                                  is_empty ? 0 : static_cast<size_t>(rows),
                                  static_cast<size_t>(cols) * sizeof(Out),
                                  static_cast<size_t>(store.to_pitch) * sizeof(Out)};
-    report(npu::Work{area, area * sizeof(Out), 0}, written, RawAccess(source, false));
+    npu::AccessList read;
+    for (int64_t col = 0; !is_empty && col < cols; col += 16) {
+      const auto count = static_cast<size_t>(std::min<int64_t>(16, cols - col));
+      read.AddRows({npu::Space::kL0C, false,
+                    reinterpret_cast<const In*>(source.data) + col * store.from_rows,
+                    static_cast<size_t>(rows), count * sizeof(In), 16 * sizeof(In)});
+    }
+    report(npu::Work{area, area * sizeof(Out), 0}, written, read);
   };
   npu::Issue(kOp, npu::Pipe::kFix, call_site, operands, [&] {
     constexpr uint64_t kCast = std::is_same_v<Out, half> ? F322F16 : F322BF16;

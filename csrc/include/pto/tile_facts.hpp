@@ -212,7 +212,7 @@ struct LinePart {
   size_t lines, length;
 };
 
-/// part of tile as what is touched, for observers.
+/// part of tile, as far as there is one, as what is touched, for observers.
 NPU_ONE_BODY(npu::AccessList AccessOf(const TileFacts& tile, const LinePart& part, bool is_write)) {
   npu::AccessList list;
   const LineOrder order = tile.Order();
@@ -221,12 +221,13 @@ NPU_ONE_BODY(npu::AccessList AccessOf(const TileFacts& tile, const LinePart& par
     list.AddRows({SpaceOf(tile.kind->loc), is_write, tile.data + order.Offset(line, at) * bytes,
                   lines, length * bytes, pitch * bytes});
   };
-  if (part.lines == 0 || part.length == 0) return list;
+  const size_t end = std::min(part.line + part.lines, order.lines);
+  const size_t end_at = std::min(part.at + part.length, order.length);
+  if (part.line >= end || part.at >= end_at) return list;
   if (!order.boxed) {
-    add(part.line, part.at, part.lines, part.length, order.length);
+    add(part.line, part.at, end - part.line, end_at - part.at, order.length);
     return list;
   }
-  const size_t end = part.line + part.lines, end_at = part.at + part.length;
   for (size_t line = part.line, lines = 0; line < end; line += lines) {
     // Lines that are neighbours in a run's width: of all boxes across the lines, else of one.
     lines = end - line;

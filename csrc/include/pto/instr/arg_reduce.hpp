@@ -79,8 +79,10 @@ template <bool kGreatest, class DstIndex, class Src, class... DstValue>
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Writes(dst_value)...,
-           Reads(src));
+    const auto rows = static_cast<int>(
+        std::min({lines.count, size_t{DstIndex::Rows}, size_t{DstValue::Rows}...}));
+    report(npu::Work{lines.count * lines.length, 0, 0}, StartAccess(dst, rows, 1, true),
+           StartAccess(dst_value, rows, 1, true)..., Reads(src));
   };
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -166,8 +168,11 @@ template <bool kGreatest, class DstIndex, class Src, class... DstValue>
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Writes(dst_value)...,
-           Reads(src));
+    const auto cols = static_cast<int>(
+        std::min({lines.length, size_t{DstIndex::Cols}, size_t{DstValue::Cols}...}));
+    const int rows = lines.count != 0;
+    report(npu::Work{lines.count * lines.length, 0, 0}, StartAccess(dst, rows, cols, true),
+           StartAccess(dst_value, rows, cols, true)..., Reads(src));
   };
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -135,15 +135,17 @@ template <class Dst, class Src0, class Src1>
   });
 }
 
+/// place: the tile that scalar comes from, if any.
 template <class Dst, class Src>
 [[gnu::noinline]] void CompareWithScalar(Dst& dst, Src& src, typename Src::DType scalar,
-                                         CmpMode mode) {
+                                         CmpMode mode, const typename Src::DType* place = nullptr) {
   using T = typename Src::DType;
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
     const auto lines = LinesOf(src);
     report(npu::Work{lines.count * lines.length, 0, 0},
-           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), Reads(src));
+           BitRows<Dst>::Touched(dst, true, lines.count, lines.length), Reads(src),
+           npu::Access{npu::Space::kUb, false, place, place != nullptr, sizeof(T), sizeof(T)});
   };
   npu::Issue("TCMPS", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -258,7 +260,7 @@ template <class Dst, class Src0, class Src1, class... Events, class = typename S
                 "TCMPS: expected sources of one element type");
   (events.Wait(), ...);
   detail::CheckNext("TCMPS", "src1", src1);
-  detail::CompareWithScalar(dst, src0, *src1.data(), mode);
+  detail::CompareWithScalar(dst, src0, *src1.data(), mode, src1.data());
   npu::KeepCallSite();
   return {};
 }

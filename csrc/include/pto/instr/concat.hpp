@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "pto/copy_tile.hpp"
 #include "pto/index.hpp"
 #include "pto/instr/elementwise.hpp"
 #include "pto/traits.hpp"
@@ -62,7 +63,11 @@ template <class Dst, class Src0, class Src1>
 [[gnu::noinline]] void Concat(Dst& dst, Src0& src0, Src1& src1) {
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), Writes(dst), Reads(src0), Reads(src1));
+    const auto rows = static_cast<int>(LinesOf(dst).count);
+    const auto cols0 = static_cast<int>(LinesOf(src0).length);
+    const auto cols1 = static_cast<int>(LinesOf(src1).length);
+    report(ElementsOf(dst), StartAccess(dst, rows, cols0 + cols1, true),
+           StartAccess(src0, rows, cols0, false), StartAccess(src1, rows, cols1, false));
   };
   npu::Issue("TCONCAT", npu::Pipe::kV, call_site, operands, [&] {
     CheckJoined(*npu::current_core, dst, src0, src1);
@@ -94,8 +99,22 @@ template <class Dst, class Src0, class Src1, class Idx0, class Idx1, class... Ds
                 "TCONCAT: expected widths of one integer type of up to 32 bits");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), Writes(dst), Writes(dst_idx)..., Reads(src0), Reads(src1), Reads(idx0),
-           Reads(idx1));
+    constexpr npu::Space kUb = npu::Space::kUb;
+    constexpr size_t kBytes = sizeof(typename Dst::DType);
+    const auto out = LinesOf(dst);
+    const auto rows = static_cast<int>(out.count);
+    npu::AccessList written, first, second;
+    const bool can_look = npu::IsPlace(idx0.data()) && npu::IsPlace(idx1.data()) &&
+                          rows <= Idx0::Rows && rows <= Idx1::Rows;
+    for (size_t row = 0; can_look && row < out.count; ++row) {
+      const size_t taken0 = std::min(WidthOf(idx0, row), out.length);
+      const size_t taken1 = std::min(WidthOf(idx1, row), out.length - taken0);
+      written.AddRow(kUb, true, out(row), (taken0 + taken1) * kBytes);
+      first.AddRow(kUb, false, src0.data() + row * Src0::Cols, taken0 * kBytes);
+      second.AddRow(kUb, false, src1.data() + row * Src1::Cols, taken1 * kBytes);
+    }
+    report(ElementsOf(dst), written, StartAccess(dst_idx, rows, 1, true)..., first, second,
+           StartAccess(idx0, rows, 1, false), StartAccess(idx1, rows, 1, false));
   };
   npu::Issue("TCONCAT", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

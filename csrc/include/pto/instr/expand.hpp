@@ -9,6 +9,7 @@
 #include "npu/simd_ops.hpp"
 #include "npu/simd_reduce.hpp"
 #include "pto/check.hpp"
+#include "pto/copy_tile.hpp"
 #include "pto/layout.hpp"
 
 namespace pto {
@@ -71,7 +72,10 @@ template <class Dst, class Src>
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(dst);
   const auto operands = [&](auto report) {
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+    const auto rows = static_cast<int>(lines.count);
+    constexpr bool kLies = kIsRowOfValues<Dst, Src>;
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst),
+           StartAccess(src, kLies ? 1 : rows, kLies ? rows : 1, false));
   };
   npu::Issue("TROWEXPAND", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -98,7 +102,9 @@ template <class Dst, class Src>
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(dst);
   const auto operands = [&](auto report) {
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+    const auto cols = static_cast<int>(ColsWithin<Src>(lines.length));
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst),
+           StartAccess(src, 1, cols, false));
   };
   npu::Issue("TCOLEXPAND", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -141,6 +147,14 @@ inline void ForEachStrip(size_t rows, size_t cols, const Body& body) {
   }
 }
 
+/// What RowValues reads for rows of cols elements, for observers.
+template <class Narrow>
+inline npu::AccessList ReadsRepeated(const Narrow& narrow, int rows, int cols) {
+  constexpr bool kIsBlock = Narrow::isRowMajor && Narrow::Cols != 1;
+  const int period = kIsBlock ? std::clamp(narrow.GetValidCol(), 1, Narrow::Cols) : 1;
+  return StartAccess(narrow, rows, std::min(period, cols), false);
+}
+
 template <class Dst, class Src>
 inline bool HasShapeOf(const Dst& dst, const Src& src) {
   return src.GetValidRow() == dst.GetValidRow() && src.GetValidCol() == dst.GetValidCol();
@@ -170,7 +184,12 @@ template <class F, class Dst, class Src0, class Src1>
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(dst);
   const auto operands = [&](auto report) {
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src0), Reads(src1));
+    const auto cols = static_cast<int>(lines.length);
+    const auto rows = static_cast<int>(RowsWithin<Src0, Src1>(lines.count));
+    const bool repeats_second = Src0::isRowMajor && HasShapeOf(dst, src0);
+    report(npu::Work{lines.count * lines.length, 0, 0}, StartAccess(dst, rows, cols, true),
+           repeats_second ? StartAccess(src0, rows, cols, false) : ReadsRepeated(src0, rows, cols),
+           repeats_second ? ReadsRepeated(src1, rows, cols) : StartAccess(src1, rows, cols, false));
   };
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -206,7 +225,9 @@ template <class F, class Dst, class Src0, class Src1>
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(dst);
   const auto operands = [&](auto report) {
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src0), Reads(src1));
+    const auto cols = static_cast<int>(ColsWithin<Src0, Src1>(lines.length));
+    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src0),
+           StartAccess(src1, 1, cols, false));
   };
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

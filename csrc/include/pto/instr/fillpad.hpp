@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "pto/check.hpp"
+#include "pto/copy_tile.hpp"
 #include "pto/layout.hpp"
 #include "pto/pad.hpp"
 
@@ -15,18 +16,26 @@ enum class TFillPadMode : uint8_t { Normal, InPlace, Expand };
 
 namespace detail {
 
+/// Rows of dst that a fill writes, all columns of each.
+template <class Dst, class Src>
+inline size_t FilledRows(const Dst& dst, const Src& src) {
+  constexpr auto kRows = static_cast<size_t>(kTileKind<Dst>.rows);
+  const auto lines = LinesOf(dst);
+  if (lines.count == 0) return 0;
+  if (Dst::Loc != TileType::Vec) return kRows;
+  const size_t valid = Order<Dst>::kLinesAreRows ? lines.count : lines.length;
+  return std::max(std::min(ValidExtent(src).rows, kRows), valid);
+}
+
 /// dst = src over the valid region of src, pad in the other columns of dst and in all columns of
 /// the rows behind, of a Vec tile up to its last valid row.
 template <class Dst, class Src, class T>
 void CopyAndPad(const Dst& dst, const Src& src, T pad) {
   constexpr auto kRows = static_cast<size_t>(kTileKind<Dst>.rows);
   constexpr auto kCols = static_cast<size_t>(kTileKind<Dst>.cols);
+  const size_t end = FilledRows(dst, src);
   const Extent kept_part = ValidExtent(src);
   const size_t rows = std::min(kept_part.rows, kRows), cols = std::min(kept_part.cols, kCols);
-  const auto lines = LinesOf(dst);
-  if (lines.count == 0) return;
-  const size_t valid = Order<Dst>::kLinesAreRows ? lines.count : lines.length;
-  const size_t end = Dst::Loc == TileType::Vec ? std::max(rows, valid) : kRows;
   for (size_t row = 0; row < end; ++row) {
     const size_t kept = row < rows ? cols : 0;
     for (size_t col = 0; col < kept; ++col) {
@@ -48,7 +57,13 @@ template <class Dst, class Src>
                 "TFILLPAD: expected tiles of one layout");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
-    report(npu::Work{static_cast<uint64_t>(Dst::Numel), 0, 0}, Writes(dst), Reads(src));
+    const size_t rows = FilledRows(dst, src);
+    const auto [kept_rows, kept_cols] = ValidExtent(src);
+    const Region kept = {0, 0, std::min(kept_rows, rows),
+                         std::min(kept_cols, static_cast<size_t>(kTileKind<Dst>.cols))};
+    report(npu::Work{static_cast<uint64_t>(Dst::Numel), 0, 0},
+           RegionAccess(dst, {0, 0, rows, static_cast<size_t>(kTileKind<Dst>.cols)}, true),
+           RegionAccess(src, kept, false));
   };
   const npu::Pipe pipe = Dst::Loc == TileType::Mat ? npu::Pipe::kMte2 : npu::Pipe::kV;
   npu::Issue("TFILLPAD", pipe, call_site, operands, [&] {

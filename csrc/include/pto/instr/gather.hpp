@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 
+#include "pto/copy_tile.hpp"
 #include "pto/index.hpp"
 #include "pto/instr/elementwise.hpp"
 #include "pto/traits.hpp"
@@ -19,6 +21,25 @@ inline constexpr TypeRule kGathered = {kAny16And32, kAny8To32 | kInt64 | kUint64
 inline constexpr TypeRule kGatheredByMask = {kGathered.a3, kGathered.a5 | kE4m3 | kE5m2 | kHif8};
 inline constexpr TypeRule kGatherIndexes = {kInt32 | kUint32, kInt16 | kUint16 | kInt32 | kUint32};
 
+/// Which elements of src the indexes of rows x cols elements name, for observers.
+template <class Src, class Idx>
+inline npu::AccessList ReadsNamed(const Src& src, const Idx& idx, size_t rows, size_t cols) {
+  constexpr size_t kBytes = sizeof(typename Src::DType);
+  npu::AccessList list;
+  if (!npu::IsPlace(idx.data()) || rows > Idx::Rows || cols > Idx::Cols) return list;
+  const auto is_named = std::make_unique<bool[]>(Src::Numel);
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t col = 0; col < cols; ++col) {
+      const auto at = static_cast<size_t>(idx.data()[row * Idx::Cols + col]);
+      if (at < Src::Numel) is_named[at] = true;
+    }
+  }
+  for (size_t i = 0; i < Src::Numel; ++i) {
+    if (is_named[i]) list.AddRow(npu::Space::kUb, false, src.data() + i, kBytes);
+  }
+  return list;
+}
+
 template <class Dst, class Src, class Idx>
 [[gnu::noinline]] void GatherByIndex(Dst& dst, Src& src, Idx& idx) {
   using T = typename Dst::DType;
@@ -30,7 +51,9 @@ template <class Dst, class Src, class Idx>
                 "TGATHER: expected RowMajor Vec tiles");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), Writes(dst), AccessOfWhole(TileFacts(src), false), Reads(idx));
+    const auto [rows, cols] = ValidExtent(dst);
+    report(ElementsOf(dst), Writes(dst), ReadsNamed(src, idx, rows, cols),
+           RegionAccess(idx, {0, 0, rows, cols}, false));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -65,6 +88,45 @@ NPU_ONE_BODY(void CheckPacked(const npu::Core& core, size_t count, const TileFac
                   npu::TextOf(dst.valid_cols));
 }
 
+/// How many elements every takes of a row of length, and how far apart dst has those of rows.
+struct PackedRow {
+  size_t count, pitch;
+};
+template <class Dst, class Src>
+inline PackedRow PackedRowOf(size_t length, Every every) {
+  constexpr bool kWide = sizeof(typename Src::DType) == 8;
+  const size_t count = kWide ? length / every.step : every.CountUpTo(length);
+  return {count, kWide ? Dst::Cols / every.step : count};
+}
+
+/// What GatherInRows and GatherRows touch, for observers.
+template <class Dst, class Src>
+inline npu::AccessList PackedRows(const Dst& dst, const Src& src, Every every, bool rows,
+                                  bool is_write) {
+  constexpr npu::Space kUb = npu::Space::kUb;
+  constexpr size_t kBytes = sizeof(typename Src::DType);
+  npu::AccessList list;
+  const auto from = LinesOf(src);
+  const PackedRow packed = PackedRowOf<Dst, Src>(from.length, every);
+  for (size_t row = 0; !rows && row < from.count; ++row) {
+    if (is_write) {
+      list.AddRow(kUb, true, dst.data() + row * packed.pitch, packed.count * kBytes);
+    } else {
+      list.AddRows(
+          {kUb, false, from(row) + every.first, packed.count, kBytes, every.step * kBytes});
+    }
+  }
+  const size_t count = LinesOf(dst).count;
+  for (size_t row = 0; rows && row < count; ++row) {
+    const size_t line = row * every.step + every.first;
+    if (line >= from.count) break;
+    list.AddRow(kUb, is_write,
+                is_write ? static_cast<const void*>(dst.data() + row * Dst::Cols) : from(line),
+                from.length * kBytes);
+  }
+  return list;
+}
+
 /// dst, packed = the elements of each row of src that pattern takes. Those of 64 bits begin a row
 /// for each, of as many columns as dst has room for when it is divided by the step.
 template <class Dst, class Src>
@@ -72,8 +134,7 @@ void GatherInRows(const npu::Core& core, const Dst& dst, const Src& src, Every e
   constexpr bool kWide = sizeof(typename Src::DType) == 8;
   const auto from = LinesOf(src);
   if (from.count == 0) return;
-  const size_t in_row = kWide ? from.length / every.step : every.CountUpTo(from.length);
-  const size_t pitch = kWide ? Dst::Cols / every.step : in_row;
+  const auto [in_row, pitch] = PackedRowOf<Dst, Src>(from.length, every);
   CheckPacked(core, (from.count - 1) * pitch + in_row, TileFacts(dst), kWide);
   for (size_t row = 0; row < from.count; ++row) {
     const auto* in = from(row);
@@ -105,7 +166,8 @@ template <class Dst, class Src>
   const void* call_site = __builtin_return_address(0);
   const Every every = EveryOf(pattern);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(src), AccessOfWhole(TileFacts(dst), true), Reads(src));
+    report(ElementsOf(src), PackedRows(dst, src, every, rows, true),
+           PackedRows(dst, src, every, rows, false));
   };
   npu::Issue("TGATHER", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -126,7 +188,18 @@ template <class Dst, class Src, class Offsets>
   static_assert(sizeof(typename Dst::DType) <= 4, "TGATHERB: expected elements of up to 32 bits");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), Writes(dst), AccessOfWhole(TileFacts(src), false), Reads(offsets));
+    const auto [rows, cols] = ValidExtent(dst);
+    const size_t blocks = (cols + kElements - 1) / kElements;
+    npu::AccessList read;
+    if (npu::IsPlace(offsets.data()) && rows <= Offsets::Rows && blocks <= Offsets::Cols) {
+      for (size_t i = 0; i < rows * blocks; ++i) {
+        const size_t at = i / blocks * Offsets::Cols + i % blocks;
+        read.AddRow(npu::Space::kUb, false,
+                    reinterpret_cast<const std::byte*>(src.data()) + offsets.data()[at], kBlock);
+      }
+    }
+    report(ElementsOf(dst), RegionAccess(dst, {0, 0, rows, blocks * kElements}, true), read,
+           RegionAccess(offsets, {0, 0, rows, blocks}, false));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "pto/copy_tile.hpp"
 #include "pto/index.hpp"
 
 namespace pto {
@@ -37,6 +38,24 @@ template <class T, class K>
 inline auto Threshold(K k) {
   if constexpr (sizeof(K) == 2) return static_cast<int16_t>(k);
   if constexpr (sizeof(K) == 4) return static_cast<int32_t>(k);
+}
+
+/// The part of dst that takes what is found, for observers.
+template <CmpMode kMode, class Dst, class Src, class K>
+inline npu::AccessList FoundPart(const Dst& dst, const Src& src, const K& k) {
+  npu::AccessList list;
+  const auto from = LinesOf(src);
+  if (!npu::IsPlace(src.data()) || !npu::IsPlace(k.data()) || from.count > K::Rows) return list;
+  for (size_t row = 0; row < from.count; ++row) {
+    const auto threshold = Threshold<typename Src::DType>(*ElementOf(k, row, 0));
+    size_t found = 0;
+    for (size_t col = 0; col < from.length; ++col) {
+      found += IsFound<kMode>(from(row)[col], threshold);
+    }
+    list.AddRow(npu::Space::kUb, true, dst.data() + row * Dst::Cols,
+                found * sizeof(typename Dst::DType));
+  }
+  return list;
 }
 
 template <CmpMode kMode, class Dst, class Src, class K, class Counts>
@@ -76,8 +95,9 @@ template <CmpMode kMode, class Dst, class Src, class K, class Counts>
   static_assert(kIsPlainVec<Dst> && kIsPlainVec<Src>, "TGATHER: expected RowMajor Vec tiles");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(npu::Work{static_cast<uint64_t>(Src::Numel), 0, 0}, AccessOfWhole(TileFacts(dst), true),
-           AccessOfWhole(TileFacts(counts), true), Reads(src), Reads(k));
+    const auto rows = static_cast<int>(LinesOf(src).count);
+    report(npu::Work{static_cast<uint64_t>(Src::Numel), 0, 0}, FoundPart<kMode>(dst, src, k),
+           StartAccess(counts, rows, 1, true), Reads(src), StartAccess(k, rows, 1, false));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "pto/copy_tile.hpp"
 #include "pto/index.hpp"
 #include "pto/instr/elementwise.hpp"
 
@@ -50,7 +51,11 @@ template <class Dst, class Src, class Idx>
   constexpr const char* kOp = "THISTOGRAM";
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(src), AccessOfWhole(TileFacts(dst), true), Reads(src), Reads(idx));
+    const auto rows = static_cast<int>(LinesOf(src).count);
+    const int filters = static_cast<int>(sizeof(T)) - 1 - byte;
+    const size_t bytes = LinesOf(src).count * kBins * sizeof(uint32_t);
+    report(ElementsOf(src), npu::Access{npu::Space::kUb, true, dst.data(), 1, bytes, bytes},
+           Reads(src), StartAccess(idx, sizeof(T) == 2 && filters != 0 ? rows : filters, 1, false));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -200,8 +200,12 @@ template <SetFmatrixMode kMode, class Dst, class Conv>
   const void* call_site = __builtin_return_address(0);
   const ConvFacts conv(src);
   const auto operands = [&](auto report) {
+    constexpr size_t kRun = npu::kTileAlignment / sizeof(T);
     const TileFacts to(dst);
-    report(npu::Work{to.Lines() * to.Length(), 0, 0}, Writes(dst), AccessOf(conv.Tile(), false));
+    const LinePart runs = {0, 0, to.Lines(), (to.Length() + kRun - 1) / kRun * kRun};
+    // Which taps are read the registers say: all of the image, for observers.
+    report(npu::Work{to.Lines() * to.Length(), 0, 0}, AccessOf(to, runs, true),
+           AccessOf(conv.Tile(), false));
   };
   npu::Issue("TIMG2COL", npu::Pipe::kMte1, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

@@ -70,7 +70,8 @@ inline void InsertAcc(const char* op, const void* call_site, Dst& dst, Src& src,
                      valid == 0 ? 0 : std::min<size_t>((valid + kC0 - 1) / kC0 * kC0, Src::Cols)};
   const auto operands = [&](auto report) {
     report(npu::Work{to.rows * to.cols, 0, 0}, RegionAccess(dst, to, true),
-           RegionAccess(src, {0, 0, to.rows, to.cols}, false), Reads(fp)...);
+           RegionAccess(src, {0, 0, to.rows, to.cols}, false),
+           RegionAccess(fp, {0, 0, 1, to.cols}, false)...);
   };
   npu::Issue(op, npu::Pipe::kFix, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -104,7 +105,9 @@ inline void InsertAccVec(const char* op, const void* call_site, Dst& dst, Src& s
   const Region to = {static_cast<size_t>(row), static_cast<size_t>(col),
                      whole.rows / (kSplitRows ? 2 : 1), whole.cols / (kSplitCols ? 2 : 1)};
   const auto operands = [&](auto report) {
-    report(npu::Work{whole.rows * whole.cols, 0, 0}, Reads(src), Reads(fp)...);
+    const Region used = {0, 0, to.rows * (kSplitRows ? 2 : 1), to.cols * (kSplitCols ? 2 : 1)};
+    report(npu::Work{whole.rows * whole.cols, 0, 0}, WritesOnVector(dst, to, kFirst, kCores),
+           RegionAccess(src, used, false), RegionAccess(fp, {0, 0, 1, used.cols}, false)...);
   };
   npu::Issue(op, npu::Pipe::kFix, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "pto/copy_tile.hpp"
 #include "pto/index.hpp"
 #include "pto/instr/elementwise.hpp"
 #include "pto/traits.hpp"
@@ -88,7 +89,11 @@ template <class Dst, class Src>
   constexpr const char* kOp = "TDEINTERLEAVE";
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst0), Writes(dst1), Writes(dst0), Reads(src1), Reads(src0));
+    const auto to = LinesOf(dst0);
+    const int rows = static_cast<int>(to.count), cols = static_cast<int>(to.length / 2 * 2);
+    report(ElementsOf(dst0), StartAccess(dst1, rows, cols, true),
+           StartAccess(dst0, rows, cols, true), StartAccess(src1, rows, cols, false),
+           StartAccess(src0, rows, cols, false));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const auto to = CheckFour(kOp, dst1, dst0, src1, src0);
@@ -104,7 +109,10 @@ template <class Dst, class Src>
   constexpr const char* kOp = "TDEINTERLEAVE";
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(src), Writes(dst1), Writes(dst0), Reads(src));
+    const auto from = LinesOf(src);
+    const int rows = static_cast<int>(from.count), pairs = static_cast<int>(from.length / 2);
+    report(ElementsOf(src), StartAccess(dst1, rows, pairs, true),
+           StartAccess(dst0, rows, pairs, true), StartAccess(src, rows, 2 * pairs, false));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -96,9 +96,10 @@ NPU_ONE_BODY(void CheckConvTransfer(const char* op, const ConvTransfer& load)) {
   CheckGlobalMemory(core, op, GlobalFacts(load.Span()));
 }
 
-/// tile = global, or back, run by run: the last dimension, and those before it that lie behind each
-/// other.
-NPU_ONE_BODY(void CopyConv(const ConvTransfer& load, bool stores)) {
+/// Calls move(data of the tile, of global memory, bytes) run by run: the last dimension, and those
+/// before it that lie behind each other.
+template <class Move>
+inline void ForEachConvRun(const ConvTransfer& load, const Move& move) {
   const ConvFacts& tile = load.tile;
   int last = tile.Dims() - 1;
   int64_t length = tile.Shape(last);
@@ -113,21 +114,34 @@ NPU_ONE_BODY(void CopyConv(const ConvTransfer& load, bool stores)) {
       offset += rest % tile.Shape(d) * load.stride[d];
       rest /= tile.Shape(d);
     }
-    char* global = load.data + offset * bytes;
-    std::memcpy(stores ? static_cast<void*>(global) : to, stores ? static_cast<void*>(to) : global,
-                run);
+    move(to, load.data + offset * bytes, run);
   }
+}
+
+/// tile = global, or back.
+NPU_ONE_BODY(void CopyConv(const ConvTransfer& load, bool stores)) {
+  ForEachConvRun(load, [&](std::byte* tile, char* global, size_t bytes) {
+    stores ? std::memcpy(global, tile, bytes) : std::memcpy(tile, global, bytes);
+  });
+}
+
+/// What it touches of global memory, for observers.
+NPU_ONE_BODY(npu::AccessList ConvAccess(const ConvTransfer& load, bool stores)) {
+  constexpr int64_t kMost = 16 * npu::kKiB * npu::kKiB;  // elements: more than any space has
+  npu::AccessList list;
+  if (load.tile.Elements() > kMost) return list;  // a fault says so
+  ForEachConvRun(load, [&](const std::byte*, const char* global, size_t bytes) {
+    list.AddRow(npu::Space::kGm, stores, global, bytes);
+  });
+  return list;
 }
 
 NPU_ONE_BODY(void MoveConvTile(const char* op, const void* call_site, const ConvTransfer& load,
                                bool stores)) {
   const auto operands = [&](auto report) {
     const auto elements = static_cast<uint64_t>(load.tile.Elements());
-    const auto span = load.Span();
-    const auto bytes = static_cast<size_t>(span.GetShape(4));
     report(npu::Work{elements, elements * load.tile.ElementBytes(), 0},
-           AccessOf(load.tile.Tile(), !stores),
-           npu::Access{npu::Space::kGm, stores, span.data(), bytes != 0, bytes, bytes});
+           AccessOf(load.tile.Tile(), !stores), ConvAccess(load, stores));
   };
   npu::Issue(op, stores ? npu::Pipe::kMte3 : npu::Pipe::kMte2, call_site, operands, [&] {
     CheckConvTransfer(op, load);

@@ -47,19 +47,17 @@ struct ScaleOrder {
            line % shape[3] * stride[3] + last;
   }
 
-  /// What is read of data, for observers: line by line where lines lie apart, else from the first
-  /// to the last scale.
-  npu::Access Read(const char* data, int64_t count, int64_t length) const {
-    if (count <= 0 || length <= 0) return {npu::Space::kGm, false, data, 0, 0, 0};
-    const bool by_lines = !boxed && lines_first;
-    const int64_t last = by_lines ? 0 : count - 1;
-    const auto bytes = static_cast<size_t>(Offset(last, length - 1) + 1);
-    return {npu::Space::kGm,
-            false,
-            data,
-            by_lines ? static_cast<size_t>(count) : 1,
-            bytes,
-            by_lines ? static_cast<size_t>(stride[2]) : bytes};
+  /// What is read of data, for observers.
+  npu::AccessList Read(const char* data, int64_t count, int64_t length) const {
+    constexpr int64_t kMost = 16 * npu::kKiB * npu::kKiB;  // more than any space has
+    npu::AccessList list;
+    if (count > kMost || length > kMost || count * length > kMost) return list;  // a fault says so
+    for (int64_t line = 0; line < count; ++line) {
+      for (int64_t at = 0; at < length; ++at) {
+        list.AddRow(npu::Space::kGm, false, data + Offset(line, at), 1);
+      }
+    }
+    return list;
   }
 };
 

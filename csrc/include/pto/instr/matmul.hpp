@@ -104,6 +104,13 @@ inline Boxed<const typename First::DType> StartOf(const npu::Core& core, const c
   }
 }
 
+/// What is read of it, for observers.
+template <StartFrom kStart, class First>
+inline npu::AccessList ReadsStart(const First& first, ProductSize size) {
+  if (kStart == StartFrom::kZero) return {};
+  return StartAccess(first, kStart == StartFrom::kAcc ? size.m : 1, size.n, false);
+}
+
 template <class Acc, class Left, class Right, class Start>
 inline void RunProduct(ProductSize size, const Acc& c, const Left& a, const Right& b,
                        const Start& start) {
@@ -130,11 +137,11 @@ template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, clas
   const auto operands = [&](auto report) {
     const auto area = static_cast<uint64_t>(size.m) * static_cast<uint64_t>(size.n);
     const npu::Work work = {area, 0, area * static_cast<uint64_t>(size.k)};
-    if constexpr (kStart == StartFrom::kZero) {
-      report(work, Writes(c), Reads(a), Reads(b));
-    } else {
-      report(work, Writes(c), Reads(first), Reads(a), Reads(b));
-    }
+    const auto [m, k, n] = size;
+    const bool is_empty = m <= 0 || k <= 0 || n <= 0;
+    if (is_empty) return report(work);
+    report(work, StartAccess(c, m, n, true), ReadsStart<kStart>(first, size),
+           StartAccess(a, m, k, false), StartAccess(b, k, n, false));
   };
   npu::Issue(op, npu::Pipe::kM, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -105,11 +105,15 @@ template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, clas
   const auto operands = [&](auto report) {
     const auto area = static_cast<uint64_t>(size.m) * static_cast<uint64_t>(size.n);
     const npu::Work work = {area, 0, area * static_cast<uint64_t>(size.k)};
-    if constexpr (kStart == StartFrom::kZero) {
-      report(work, Writes(c), Reads(a), Reads(a_scale), Reads(b), Reads(b_scale));
-    } else {
-      report(work, Writes(c), Reads(first), Reads(a), Reads(a_scale), Reads(b), Reads(b_scale));
-    }
+    const auto [m, k, n] = size;
+    const bool is_empty = m <= 0 || k <= 0 || n <= 0;
+    if (is_empty) return report(work);
+    const int shares = (k + 31) / 32;
+    report(work, StartAccess(c, m, n, true), ReadsStart<kStart>(first, size),
+           StartAccess(a, StoredRows<Left>(m), StoredCols<Left>(k), false),
+           StartAccess(a_scale, m, shares, false),
+           StartAccess(b, StoredRows<Right>(k), StoredCols<Right>(n), false),
+           StartAccess(b_scale, shares, n, false));
   };
   npu::Issue(op, npu::Pipe::kM, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

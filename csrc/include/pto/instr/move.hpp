@@ -11,6 +11,7 @@
 #include "pto/instr/move_acc_vec.hpp"
 #include "pto/instr/move_conv.hpp"
 #include "pto/instr/move_on_host.hpp"
+#include "pto/instr/move_pairs.hpp"
 #include "pto/instr/move_vec_mat.hpp"
 #include "pto/traits.hpp"
 
@@ -25,65 +26,6 @@ template <class TileT>
 inline Region ValidRegion(const TileT& tile) {
   const auto [rows, cols] = ValidExtent(tile);
   return {0, 0, rows, cols};
-}
-
-/// Faults unless both tiles are good and src holds dst at row, col.
-template <class Dst, class Src>
-inline void CheckMove(const char* op, const Dst& dst, const Src& src, int rows, int cols, int row,
-                      int col) {
-  const npu::Core& core = *npu::current_core;
-  CheckTile(core, op, "dst", dst);
-  CheckTile(core, op, "src", src);
-  CheckSubregion(op, dst, rows, cols, src, row, col);
-}
-
-/// Where a copy between Vec tiles starts in src.
-enum class From : uint8_t { kStart, kBlock, kAnywhere };
-
-/// Elements of 4 bits whose lines change direction, rows x cols of them from row and col of src on:
-/// element by element.
-template <class Dst, class Src>
-inline void TurnPairs(const Dst& dst, size_t rows, size_t cols, const Src& src, size_t row,
-                      size_t col) {
-  constexpr bool kRowsFirst = Order<Dst>::kLinesAreRows;
-  const auto code = [](const auto& tile, bool by_rows, size_t r, size_t c) {
-    const size_t line = by_rows ? r : c, at = by_rows ? c : r;
-    auto* pair = by_rows ? ElementOf(tile, line, at / 2) : ElementOf(tile, at / 2, line);
-    return std::pair(&pair->pair, at % 2 * 4);
-  };
-  for (size_t r = 0; r < rows; ++r) {
-    for (size_t c = 0; c < cols; ++c) {
-      const auto [to, to_shift] = code(dst, kRowsFirst, r, c);
-      const auto [from, shift] = code(src, !kRowsFirst, row + r, col + c);
-      const unsigned kept = *to & ~(0xfu << to_shift);
-      *to = static_cast<uint8_t>(kept | (*from >> shift & 0xfu) << to_shift);
-    }
-  }
-}
-
-/// Vec to Vec, of elements of 4 bits whose lines change direction.
-template <class Dst, class Src>
-inline void MoveTurnedPairs(const char* op, const void* call_site, Dst& dst, Src& src, int row,
-                            int col, From start) {
-  int rows = dst.GetValidRow(), cols = dst.GetValidCol();
-  if (start == From::kStart) {
-    rows = std::min(rows, src.GetValidRow());
-    cols = std::min(cols, src.GetValidCol());
-  }
-  rows = std::clamp(rows, 0, Dst::Rows);
-  cols = std::clamp(cols, 0, Dst::Cols);
-  const auto operands = [&](auto report) {
-    const auto moved = static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols);
-    report(npu::Work{moved, 0, 0}, Writes(dst), Reads(src));
-  };
-  npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
-    CheckMove(op, dst, src, 0, 0, 0, 0);
-    if (row + rows > Src::Rows || col + cols > Src::Cols) {
-      RaiseSubregion(op, TileFacts(dst), rows, cols, TileFacts(src), row, col);
-    }
-    TurnPairs(dst, static_cast<size_t>(rows), static_cast<size_t>(cols), src,
-              static_cast<size_t>(row), static_cast<size_t>(col));
-  });
 }
 
 /// Vec to Vec over the valid region of dst; from the start over what both tiles have.
@@ -166,7 +108,13 @@ inline void MoveToOperand(const char* op, const void* call_site, Dst& dst, Src& 
   }
   const auto operands = [&](auto report) {
     const Region valid = ValidRegion(dst);
-    report(npu::Work{valid.rows * valid.cols, 0, 0}, RegionAccess(dst, valid, true), Reads(src));
+    const auto [rows, cols] = ExtentOf(dst);
+    const auto from_row = static_cast<size_t>(row), from_col = static_cast<size_t>(col);
+    const Region from = kPairs && kTurned
+                            ? StoredRegion<Src>({from_row, from_col, Dst::Rows, Dst::Cols})
+                            : Region{from_row, from_col, rows, cols};
+    report(npu::Work{valid.rows * valid.cols, 0, 0}, RegionAccess(dst, {0, 0, rows, cols}, true),
+           RegionAccess(src, from, false));
   };
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
     constexpr TypeRule kRule = kIsScale<Dst> ? TypeRule{0, kE8m0} : kOperandTypes;
@@ -203,7 +151,8 @@ inline void MoveToTable(const void* call_site, Dst& dst, Src& src) {
   static_assert(!Src::isBoxedLayout && Src::Rows == 1 && Dst::Rows == 1,
                 "TMOV: expected one row without boxes");
   const auto operands = [&](auto report) {
-    report(npu::Work{static_cast<uint64_t>(dst.GetValidCol()), 0, 0}, Writes(dst), Reads(src));
+    report(npu::Work{static_cast<uint64_t>(dst.GetValidCol()), 0, 0},
+           StartAccess(dst, 1, Dst::Cols, true), StartAccess(src, 1, Dst::Cols, false));
   };
   npu::Issue("TMOV", kIsBias ? npu::Pipe::kMte1 : npu::Pipe::kFix, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -235,7 +184,7 @@ inline void MoveAcc(const char* op, const void* call_site, Dst& dst, Src& src, i
     const Region from = {static_cast<size_t>(row), static_cast<size_t>(col), region.rows,
                          region.cols};
     report(npu::Work{region.rows * region.cols, 0, 0}, RegionAccess(dst, region, true),
-           RegionAccess(src, from, false), Reads(fp)...);
+           RegionAccess(src, from, false), RegionAccess(fp, {0, from.col, 1, from.cols}, false)...);
   };
   npu::Issue(op, npu::Pipe::kFix, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -41,6 +42,25 @@ inline void CheckSplit(const char* op, const char* what, int src, int dst, bool 
   if (__builtin_expect(2 * dst < src || 2 * dst > most, 0)) RaiseSplit(op, what, src, dst);
 }
 
+/// What a cube core writes to region of dst on `count` vector cores from the first on, for
+/// observers; where there is none it is a fault, or nobody reads it.
+template <class Dst>
+inline npu::AccessList WritesOnVector(const Dst& dst, const Region& region, uint32_t first,
+                                      uint32_t count) {
+  npu::AccessList list;
+  npu::Core& core = *npu::current_core;
+  for (uint32_t i = first; i < first + count; ++i) {
+    std::byte* buffer = npu::IsPlace(dst.data()) ? reinterpret_cast<std::byte*>(npu::kLowestPlace)
+                        : core.type == npu::CoreType::kCube ? core.scheduler->VectorBuffer(core, i)
+                                                            : nullptr;
+    if (buffer == nullptr) continue;
+    Dst there = dst;
+    there.data() = AddressIn(buffer, dst.data());
+    list.Extend(RegionAccess(there, region, true));
+  }
+  return list;
+}
+
 /// The part of Acc at row, col and on to the UB of one or both vector cores, over the valid region
 /// of dst, through stage.
 template <AccToVecMode kMode, class Dst, class Src, class Stage, class... Fp>
@@ -56,7 +76,12 @@ inline void MoveAccToVec(const char* op, const void* call_site, Dst& dst, Src& s
   const int rows = dst.GetValidRow(), cols = dst.GetValidCol();
   const auto operands = [&](auto report) {
     const auto elements = static_cast<uint64_t>(rows) * static_cast<uint64_t>(cols) * kCores;
-    report(npu::Work{elements, 0, 0}, Reads(src), Reads(fp)...);
+    const auto height = static_cast<size_t>(std::max(rows, 0));
+    const auto width = static_cast<size_t>(std::max(cols, 0));
+    const Region used = {static_cast<size_t>(row), static_cast<size_t>(col),
+                         height * (kSplitRows ? 2 : 1), width * (kSplitCols ? 2 : 1)};
+    report(npu::Work{elements, 0, 0}, WritesOnVector(dst, {0, 0, height, width}, kFirst, kCores),
+           RegionAccess(src, used, false), RegionAccess(fp, {0, used.col, 1, used.cols}, false)...);
   };
   npu::Issue(op, npu::Pipe::kFix, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

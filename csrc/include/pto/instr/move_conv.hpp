@@ -26,6 +26,20 @@ struct FilterMatrix {
   }
 };
 
+/// cols columns of `places` places of C0 rows, from row and col of the filter on, for observers.
+NPU_ONE_BODY(npu::AccessList FilterAccess(const FilterMatrix& filter, int row, size_t places,
+                                          int col, size_t cols)) {
+  constexpr auto kBlock = static_cast<int64_t>(npu::kTileAlignment);
+  const auto bytes = static_cast<int64_t>(filter.conv.ElementBytes());
+  npu::AccessList list;
+  for (size_t i = 0; i < places; ++i) {
+    const int64_t place = row * bytes / kBlock + static_cast<int64_t>(i);
+    list.AddRow(npu::Space::kL1, false, filter.conv.Data() + (place * filter.cols + col) * kBlock,
+                cols * kBlock);
+  }
+  return list;
+}
+
 /// rows x cols elements of dst, whole boxes, from row and col of the filter on.
 NPU_ONE_BODY(void CopyFilter(const char* op, const TileFacts& dst, const FilterMatrix& filter,
                              int64_t row, int64_t col)) {
@@ -73,7 +87,10 @@ inline void MoveFilter(const char* op, const void* call_site, Dst& dst, Conv& sr
   const ConvFacts conv(src);
   const auto operands = [&](auto report) {
     const TileFacts to(dst);
-    report(npu::Work{to.Lines() * to.Length(), 0, 0}, Writes(dst), AccessOf(conv.Tile(), false));
+    constexpr size_t kC0 = npu::kTileAlignment / sizeof(T);
+    const LinePart boxes = {0, 0, (to.Lines() + 15) / 16 * 16, (to.Length() + kC0 - 1) / kC0 * kC0};
+    report(npu::Work{to.Lines() * to.Length(), 0, 0}, AccessOf(to, boxes, true),
+           FilterAccess(FilterMatrix(conv), row, boxes.length / kC0, col, boxes.lines));
   };
   npu::Issue(op, npu::Pipe::kMte1, call_site, operands, [&] {
     CheckType<T>(*npu::current_core, op, {kLeftRightTypes, kLeftRightTypes}, kAny8To32);

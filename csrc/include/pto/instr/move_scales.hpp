@@ -49,7 +49,11 @@ template <bool kAcross, class Dst, class Src>
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
     const auto lines = LinesOf(src);
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+    const size_t rows = kAcross ? lines.length : lines.count;
+    const size_t cols = kAcross ? lines.count : lines.length;
+    report(npu::Work{lines.count * lines.length, 0, 0},
+           npu::Access{npu::Space::kUb, true, dst.data(), 1, (rows + 15) / 16 * 16 * cols, 0},
+           Reads(src));
   };
   npu::Issue("TMOV", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

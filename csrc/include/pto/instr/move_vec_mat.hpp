@@ -25,6 +25,21 @@ NPU_ONE_BODY(void CheckVecToMat(const char* op, const TileFacts& dst)) {
   if (!dst.ValidRegionFits()) RaiseTile(op, "dst", dst);
 }
 
+/// What a vector core writes to region of dst on the cube core, for observers; where there is none
+/// it is a fault, or nobody reads it.
+template <class Dst>
+inline npu::AccessList WritesOnCube(const Dst& dst, const Region& region) {
+  npu::Core& core = *npu::current_core;
+  Dst there = dst;
+  if (!npu::IsPlace(dst.data())) {
+    std::byte* buffer =
+        core.type == npu::CoreType::kVector ? core.scheduler->CubeBuffer(core) : nullptr;
+    if (buffer == nullptr) return {};
+    there.data() = AddressIn(buffer, dst.data());
+  }
+  return RegionAccess(there, region, true);
+}
+
 /// part of src, a Vec tile, to row and col of dst, a Mat tile of the same layout.
 template <class Dst, class Src>
 inline void MoveVecToMat(const char* op, const void* call_site, Dst& dst, int row, int col,
@@ -35,7 +50,9 @@ inline void MoveVecToMat(const char* op, const void* call_site, Dst& dst, int ro
   static_assert(Dst::BFractal == Src::BFractal && Dst::SFractal == Src::SFractal,
                 "expected a Vec and a Mat tile of one layout");
   const auto operands = [&](auto report) {
-    report(npu::Work{part.rows * part.cols, 0, 0}, RegionAccess(src, part, false));
+    const Region to = {static_cast<size_t>(row), static_cast<size_t>(col), part.rows, part.cols};
+    report(npu::Work{part.rows * part.cols, 0, 0}, WritesOnCube(dst, to),
+           RegionAccess(src, part, false));
   };
   npu::Issue(op, npu::Pipe::kMte3, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;

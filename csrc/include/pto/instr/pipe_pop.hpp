@@ -42,19 +42,33 @@ NPU_ONE_BODY(void CheckWord(const char* op, const uint32_t* word)) {
   CheckGlobalBytes(*npu::current_core, op, word, sizeof(*word));
 }
 
-/// The first element of tile as the word of a slot.
-template <class TileT>
-inline void PushWord(uint32_t* word, const TileT& tile) {
-  npu::CountInstruction(npu::RunningCore("TPUSH"));
-  CheckTile(*npu::current_core, "TPUSH", "the tile", tile);
-  CheckWord("TPUSH", word);
-  *word = static_cast<uint32_t>(*tile.data());
+inline npu::Access WordAccess(const uint32_t* word, bool is_write) {
+  return {npu::Space::kGm, is_write, word, word != nullptr, sizeof(*word), sizeof(*word)};
 }
 
-inline bool PopWord(const uint32_t* word) {
-  npu::CountInstruction(npu::RunningCore("TPOP"));
-  CheckWord("TPOP", word);
-  return *word == 1;
+/// The first element of tile as the word of a slot.
+template <class TileT>
+[[gnu::noinline]] void PushWord(uint32_t* word, const TileT& tile) {
+  const auto operands = [&](auto report) {
+    report(npu::Work{1, sizeof(*word), 0}, WordAccess(word, true), StartAccess(tile, 1, 1, false));
+  };
+  npu::Issue("TPUSH", npu::Pipe::kS, __builtin_return_address(0), operands, [&] {
+    CheckTile(*npu::current_core, "TPUSH", "the tile", tile);
+    CheckWord("TPUSH", word);
+    *word = static_cast<uint32_t>(*tile.data());
+  });
+}
+
+NPU_ONE_BODY(bool PopWord(const uint32_t* word)) {
+  bool is_one = false;
+  const auto operands = [&](auto report) {
+    report(npu::Work{1, sizeof(*word), 0}, WordAccess(word, false));
+  };
+  npu::Issue("TPOP", npu::Pipe::kS, __builtin_return_address(0), operands, [&] {
+    CheckWord("TPOP", word);
+    is_one = *word == 1;
+  });
+  return is_one;
 }
 
 }  // namespace pto::detail

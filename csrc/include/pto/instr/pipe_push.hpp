@@ -150,7 +150,13 @@ template <TileSplitAxis kSplit, class Config, class TileT>
   const TileFacts facts(there);
   PlaceTile("TPUSH", there, facts, address, facts.Bytes());
   WithStage<Config>(tile, [&](const auto& stage, const TileFacts*) {
-    MoveAccToVec<kMode>("TPUSH", __builtin_return_address(0), there, tile, 0, 0, stage);
+    const void* call_site = __builtin_return_address(0);
+    if constexpr (IsVectorQuant(Config::QuantPre)) {
+      const QuantTable table = TableOf(*npu::current_core, tile.GetValidCol());
+      MoveAccToVec<kMode>("TPUSH", call_site, there, tile, 0, 0, stage, table);
+    } else {
+      MoveAccToVec<kMode>("TPUSH", call_site, there, tile, 0, 0, stage);
+    }
     npu::KeepCallSite();
   });
 }
@@ -180,7 +186,16 @@ template <TileSplitAxis kSplit, class TileT>
                      TileT::SFractal>;
   const Extent part = ValidExtent(tile);
   const npu::Work work = {part.rows * part.cols, 0, 0};
-  const auto operands = [&](auto report) { report(work, Reads(tile)); };
+  const auto half = static_cast<size_t>(sub_block);
+  const size_t row = kUpDown ? half * part.rows : 0, col = kLeftRight ? half * part.cols : 0;
+  const auto operands = [&](auto report) {
+    There there(There::Rows, There::Cols);
+    there.data() = reinterpret_cast<T*>(PlaceInCube(TileFacts(there), address));
+    report(work,
+           there.data() == nullptr ? npu::AccessList()
+                                   : RegionAccess(there, {row, col, part.rows, part.cols}, true),
+           Reads(tile));
+  };
   npu::Issue("TPUSH", npu::Pipe::kMte3, __builtin_return_address(0), operands, [&] {
     if (kSplit > TILE_LEFT_RIGHT) RaiseOddSplit();
     CheckTile(*npu::current_core, "TPUSH", "the tile", tile);
@@ -189,8 +204,6 @@ template <TileSplitAxis kSplit, class TileT>
     std::byte* data = PlaceInCube(TileFacts(there), address);
     if (data == nullptr) return;  // the core has ended: nobody reads it
     there.data() = reinterpret_cast<T*>(data);
-    const auto half = static_cast<size_t>(sub_block);
-    const size_t row = kUpDown ? half * part.rows : 0, col = kLeftRight ? half * part.cols : 0;
     for (size_t r = 0; r < part.rows; ++r) {
       for (size_t c = 0; c < part.cols; ++c) {
         *ElementOf(there, row + r, col + c) = *ElementOf(tile, r, c);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "pto/copy_tile.hpp"
 #include "pto/index.hpp"
 #include "pto/instr/elementwise.hpp"
 #include "pto/traits.hpp"
@@ -66,11 +67,12 @@ template <class Dst, class Src, class Para>
   constexpr bool kAdds = !std::is_signed_v<typename Dst::DType>;
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    if (kAdds && offset != nullptr) {
-      report(ElementsOf(src), Writes(dst), Reads(src), Reads(scale), Reads(*offset));
-    } else {
-      report(ElementsOf(src), Writes(dst), Reads(src), Reads(scale));
-    }
+    const auto from = LinesOf(src);
+    const int rows = static_cast<int>(from.count), cols = static_cast<int>(from.length);
+    const bool adds = kAdds && offset != nullptr;
+    report(ElementsOf(src), StartAccess(dst, rows, cols, true), Reads(src),
+           StartAccess(scale, rows, 1, false),
+           adds ? StartAccess(*offset, rows, 1, false) : npu::AccessList());
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -102,7 +104,10 @@ template <class Dst, class Src, class Scale, class Offset>
   static_assert(kIsPlainVec<Dst> && kIsPlainVec<Src>, "TDEQUANT: expected RowMajor Vec tiles");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), Writes(dst), Reads(src), Reads(scale), Reads(offset));
+    const auto to = LinesOf(dst);
+    const int rows = static_cast<int>(to.count), cols = static_cast<int>(to.length);
+    report(ElementsOf(dst), Writes(dst), StartAccess(src, rows, cols, false),
+           StartAccess(scale, rows, 1, false), StartAccess(offset, rows, 1, false));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

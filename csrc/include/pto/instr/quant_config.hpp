@@ -13,7 +13,7 @@ namespace detail {
 
 NPU_ONE_BODY(void SetQuantWord(float scale, bool narrow, bool into_int8)) {
   const void* call_site = __builtin_return_address(0);
-  const auto operands = [](auto report) { report(npu::Work{}, npu::Access{}); };
+  const auto operands = [](auto report) { report(npu::Work{}); };
   npu::Issue("SET_QUANT_SCALAR", npu::Pipe::kS, call_site, operands, [&] {
     uint32_t bits;
     std::memcpy(&bits, &scale, sizeof(bits));
@@ -23,7 +23,7 @@ NPU_ONE_BODY(void SetQuantWord(float scale, bool narrow, bool into_int8)) {
 
 NPU_ONE_BODY(void SetQuantTable(const TileFacts& fp)) {
   const void* call_site = __builtin_return_address(0);
-  const auto operands = [&](auto report) { report(npu::Work{}, AccessOf(fp, false)); };
+  const auto operands = [](auto report) { report(npu::Work{}); };  // pushes read the words
   npu::Issue("SET_QUANT_VECTOR", npu::Pipe::kS, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
     CheckTile(core, "SET_QUANT_VECTOR", "fp", fp);

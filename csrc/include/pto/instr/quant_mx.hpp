@@ -9,12 +9,11 @@
 
 #include "npu/float8.hpp"
 #include "pto/instr/quant.hpp"
+#include "pto/instr/quant_mx_shape.hpp"
 
 namespace pto {
 
 namespace detail {
-
-inline constexpr size_t kMxGroup = 32;  // elements that share a scale
 
 /// What the groups of a quantization share: an exponent, 2^(exponent - 127), and its reciprocal as
 /// a float.
@@ -96,14 +95,6 @@ inline void PutNumber(T* to, float value, bool is_magnitude) {
   }
 }
 
-/// Where the elements of a group lie in src, and its scale in the results.
-struct MxGroup {
-  size_t row, col;  // of the first element
-  size_t count;     // valid elements
-  size_t exponent;  // byte of exp
-  size_t number;    // element of max and scaling
-};
-
 /// A product of an element and a factor as the chip rounds it: bfloat16 to bfloat16.
 template <class T>
 inline float ScaledElement(T value, float factor) {
@@ -142,27 +133,6 @@ inline void QuantizeGroup(const T* src, size_t src_pitch, uint8_t* dst, size_t d
     PutCode<kFp4>(dst, dst_pitch, group.row + (kDown ? i : 0), group.col + (kDown ? 0 : i), code);
   }
 }
-
-/// Number of groups, and how far apart their exponents are.
-struct MxShape {
-  size_t rows, cols;    // valid elements
-  size_t groups;        // along a row, or down a column
-  size_t exp_pitch;     // bytes of exp from row to row of groups
-  size_t number_pitch;  // elements of max and scaling
-  bool interleaves;     // exponents of two groups of a column side by side
-
-  MxGroup Of(bool down, size_t line, size_t at) const {
-    if (!down) {
-      const size_t col = at * kMxGroup;
-      return {line, col, std::min(kMxGroup, cols - std::min(col, cols)), line * exp_pitch + at,
-              line * number_pitch + at};
-    }
-    const size_t row = at * kMxGroup;
-    const size_t exponent =
-        interleaves ? at / 2 * exp_pitch + 2 * line + at % 2 : at * exp_pitch + line;
-    return {row, line, std::min(kMxGroup, rows - row), exponent, at * number_pitch + line};
-  }
-};
 
 /// Elements of a tile of numbers: of the type of src, or float for programs for simulators.
 template <class T, class TileT>
@@ -207,13 +177,6 @@ inline void CheckRoom(const npu::Core& core, const char* operand, const TileT* t
   if (kRoom < count) RaiseRoom(operand, count, kRoom);
 }
 
-/// All of a tile that is written, for observers; of none nothing.
-template <class TileT>
-inline npu::AccessList WriteOfWhole(const TileT* tile) {
-  if (tile == nullptr) return {};
-  return AccessOfWhole(TileFacts(*tile), true);
-}
-
 template <bool kFp4, bool kBound, bool kDown, class Dst, class Src, class Exp, class Max,
           class Scaling>
 [[gnu::noinline]] void QuantizeGroups(Dst& dst, Src& src, Exp* exp, Max* max, Scaling* scaling,
@@ -221,12 +184,18 @@ template <bool kFp4, bool kBound, bool kDown, class Dst, class Src, class Exp, c
   using T = typename Src::DType;
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    const auto report_all = [&](const auto&... more) {
-      report(ElementsOf(src), AccessOfWhole(TileFacts(dst), true), WriteOfWhole(exp),
-             WriteOfWhole(max), WriteOfWhole(scaling), more..., Reads(src));
-    };
-    if (boxed == nullptr) return report_all();
-    report_all(WriteOfWhole(boxed));
+    const MxShape shape = MxShapeOf<kDown, Exp>(src, interleaves);
+    const auto number = [](const MxGroup& group) { return group.number; };
+    const auto exponent = [](const MxGroup& group) { return group.exponent; };
+    const size_t count = boxed == nullptr ? 0 : shape.rows * shape.groups;
+    report(
+        ElementsOf(src),
+        CodesPart<kFp4, kDown>(dst, shape, PitchOfCodes<kFp4, kDown, Dst, Src>(), false),
+        CodesPart<kFp4, kDown>(dst, shape, PitchOfCodes<kFp4, kDown, Dst, Src>(), true),
+        ScalesPart<kDown>(exp, shape, exponent), ScalesPart<kDown>(max, shape, number),
+        ScalesPart<kDown>(scaling, shape, number),
+        npu::Access{npu::Space::kUb, true, count == 0 ? nullptr : boxed->data(), 1, count, count},
+        Reads(src));
   };
   npu::Issue("TQUANT", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -234,32 +203,23 @@ template <bool kFp4, bool kBound, bool kDown, class Dst, class Src, class Exp, c
     CheckTile(core, "TQUANT", "dst", dst);
     CheckTile(core, "TQUANT", "src", src);
     const auto from = LinesOf(src);
-    constexpr size_t kPitch = Src::Cols;
-    const size_t groups = ((kDown ? from.count : from.length) + kMxGroup - 1) / kMxGroup;
-    // Of a flat tile of exponents the groups of all columns follow one another, valid or not.
-    const size_t packed = Exp::Rows > 1 ? groups : kPitch / kMxGroup;
-    const MxShape shape = {from.count,
-                           from.length,
-                           groups,
-                           kDown || Exp::Rows > 1 ? Exp::Cols : packed,
-                           kDown ? kPitch : packed,
-                           interleaves};
-    const size_t lines = kDown ? from.length : from.count;
+    constexpr size_t kPitch = Src::Cols, kDstPitch = PitchOfCodes<kFp4, kDown, Dst, Src>();
+    const MxShape shape = MxShapeOf<kDown, Exp>(src, interleaves);
+    const size_t groups = shape.groups, lines = kDown ? from.length : from.count;
     if (lines == 0 || groups == 0) return;
-    const size_t dst_pitch = kDown && !kFp4 ? Dst::Cols : kPitch;
     const MxGroup last = shape.Of(kDown, lines - 1, groups - 1);
     const MxGroup before = groups > 1 ? shape.Of(kDown, lines - 1, groups - 2) : last;
     CheckRoom(core, "exp", exp, std::max(last.exponent, before.exponent) + 1);
     CheckRoom(core, "max", max, last.number + 1);
     CheckRoom(core, "scaling", scaling, last.number + 1);
-    const size_t codes = (from.count - 1) * dst_pitch + (kDown ? from.length : groups * kMxGroup);
+    const size_t codes = (from.count - 1) * kDstPitch + (kDown ? from.length : groups * kMxGroup);
     const size_t bytes = kFp4 ? (codes + 1) / 2 : codes;
     CheckRoom(core, "dst", &dst, bytes * kPacked<typename Dst::DType>);
     for (size_t line = 0; line < lines; ++line) {
       for (size_t at = 0; at < groups; ++at) {
         QuantizeGroup<kFp4, kBound, kDown>(
             static_cast<const T*>(src.data()), kPitch, reinterpret_cast<uint8_t*>(dst.data()),
-            dst_pitch, reinterpret_cast<uint8_t*>(exp->data()), NumbersOf<T>(*max),
+            kDstPitch, reinterpret_cast<uint8_t*>(exp->data()), NumbersOf<T>(*max),
             NumbersOf<T>(*scaling), shape.Of(kDown, line, at));
       }
     }

@@ -6,6 +6,7 @@
 
 #include "npu/transpose.hpp"
 #include "pto/check.hpp"
+#include "pto/copy_tile.hpp"
 #include "pto/instr/rearrange_conv.hpp"
 #include "pto/instr/rearrange_conv_on_host.hpp"
 #include "pto/layout.hpp"
@@ -54,7 +55,8 @@ template <class Dst, class Src>
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) {
     const auto lines = LinesOf(src);
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+    report(npu::Work{lines.count * lines.length, 0, 0},
+           StartAccess(dst, src.GetValidCol(), src.GetValidRow(), true), Reads(src));
   };
   npu::Issue("TTRANS", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -180,12 +180,41 @@ inline void TurnFilter3d(const ConvSizes& sizes, const ConvFacts& dst, const Con
   }
 }
 
+/// What a turn touches of dst (is_write) or src, for observers.
+NPU_ONE_BODY(npu::AccessList TurnedPart(ConvTurn turn, bool grouped, const ConvSizes& sizes,
+                                        const ConvFacts& tile, bool is_write)) {
+  constexpr int64_t kMost = 1 << 24;  // elements: more than any space has
+  npu::AccessList list;
+  const auto bytes = static_cast<int64_t>(tile.ElementBytes());
+  const auto add = [&](int64_t first, int64_t count) {
+    list.AddRow(npu::Space::kUb, is_write, tile.Data() + first * bytes,
+                static_cast<size_t>(std::max<int64_t>(count, 0) * bytes));
+  };
+  if (turn == ConvTurn::kFilter3d) {
+    const int64_t image = sizes.channels * sizes.depth * sizes.pixels;
+    add(0, is_write ? tile.Elements() : sizes.images * image);
+  } else if (turn != ConvTurn::kFilter) {
+    add(0, sizes.groups * sizes.images * sizes.Blocks() * sizes.c0 * sizes.pixels);
+  } else if (tile.Elements() <= kMost) {  // else a fault says so
+    const int64_t places = sizes.Blocks() * sizes.pixels, c0 = sizes.c0;
+    const int64_t written = grouped ? sizes.filters : sizes.images;
+    for (int64_t i = 0; is_write && i < sizes.groups * places; ++i) {
+      add(i * sizes.filters * c0, written * c0);
+    }
+    for (int64_t group = 0; !is_write && group < sizes.groups; ++group) {
+      add(group * sizes.filters * places * c0, sizes.images * places * c0);
+    }
+  }
+  return list;
+}
+
 NPU_ONE_BODY(void TransposeConvTiles(const void* call_site, ConvTurn turn, bool grouped,
                                      const ConvFacts& dst, const ConvFacts& src)) {
   const ConvSizes sizes = ConvSizesOf(turn, grouped, dst, src);
   const auto operands = [&](auto report) {
-    report(npu::Work{static_cast<uint64_t>(src.Elements()), 0, 0}, AccessOf(dst.Tile(), true),
-           AccessOf(src.Tile(), false));
+    report(npu::Work{static_cast<uint64_t>(src.Elements()), 0, 0},
+           TurnedPart(turn, grouped, sizes, dst, true),
+           TurnedPart(turn, grouped, sizes, src, false));
   };
   npu::Issue("TTRANS", npu::Pipe::kV, call_site, operands, [&] {
     CheckConvShapes(turn, grouped, sizes, dst, src);

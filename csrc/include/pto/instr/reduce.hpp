@@ -8,6 +8,7 @@
 #include "npu/simd_reduce.hpp"
 #include "pto/check.hpp"
 #include "pto/constants.hpp"
+#include "pto/copy_tile.hpp"
 #include "pto/layout.hpp"
 
 namespace pto {
@@ -103,7 +104,9 @@ template <class F, class Dst, class Src>
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
   const auto operands = [&](auto report) {
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+    const auto rows = static_cast<int>(std::min<size_t>(lines.count, Dst::Rows));
+    report(npu::Work{lines.count * lines.length, 0, 0}, StartAccess(dst, rows, 1, true),
+           Reads(src));
   };
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -169,15 +172,20 @@ inline void CheckPairs(const char* op, const Tmp& tmp, const Src& src) {
   if (rows > Tmp::Rows || cols > Tmp::Cols) RaisePairs(op, rows, cols, TileFacts(tmp));
 }
 
-/// combine(dst, src): fills row 0 of dst, called when there is something to combine.
-template <class Dst, class Src, class Combine>
+/// combine(dst, src): fills row 0 of dst, called when there is something to combine; by way of the
+/// first rows of tmp, if there is one.
+template <class Dst, class Src, class Combine, class... Tmp>
 [[gnu::noinline]] void ReduceColumns(const char* op, TypeRule rule, Dst& dst, Src& src,
-                                     const Combine& combine) {
+                                     const Combine& combine, const Tmp&... tmp) {
   static_assert(Dst::isRowMajor, "expected a RowMajor dst");
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
   const auto operands = [&](auto report) {
-    report(npu::Work{lines.count * lines.length, 0, 0}, Writes(dst), Reads(src));
+    const auto cols = static_cast<int>(lines.length), pairs = static_cast<int>(lines.count / 2);
+    const npu::Work work = {lines.count * lines.length, 0, 0};
+    if (lines.count == 0) return report(work);
+    report(work, StartAccess(dst, 1, cols, true), StartAccess(tmp, pairs, cols, true)...,
+           Reads(src));
   };
   npu::Issue(op, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -196,7 +204,10 @@ template <class Dst, class Src>
   const void* call_site = __builtin_return_address(0);
   const auto from = LinesOf(src);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(npu::Work{from.count * from.length, 0, 0}, Writes(dst), Reads(src));
+    const auto rows = static_cast<int>(std::min<size_t>(from.count, Dst::Rows));
+    const auto pairs = static_cast<int>(std::min<size_t>(from.length / 2, Dst::Cols));
+    report(npu::Work{from.count * from.length, 0, 0}, StartAccess(dst, rows, pairs, true),
+           StartAccess(src, rows, 2 * pairs, false));
   };
   npu::Issue("TPAIRREDUCESUM", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -283,15 +294,19 @@ template <class Dst, class Src, class Tmp, class... Events>
 [[gnu::always_inline]] inline RecordEvent TCOLSUM(Dst& dst, Src& src, Tmp& tmp, bool is_binary,
                                                   Events&... events) {
   (events.Wait(), ...);
-  detail::ReduceColumns("TCOLSUM", detail::kColumns, dst, src, [&](auto& to, auto& from) {
-    if (is_binary) {
-      detail::CheckPairs("TCOLSUM", tmp, from);
-      detail::CombineRowsPairwise(npu::simd::Add{}, npu::current_core->arch->generation, to, from,
-                                  tmp);
-    } else {
-      detail::CombineRowsInTurn(npu::simd::Add{}, to, from);
-    }
-  });
+  const auto pairwise = [&](auto& to, auto& from) {
+    detail::CheckPairs("TCOLSUM", tmp, from);
+    detail::CombineRowsPairwise(npu::simd::Add{}, npu::current_core->arch->generation, to, from,
+                                tmp);
+  };
+  const auto in_turn = [](auto& to, auto& from) {
+    detail::CombineRowsInTurn(npu::simd::Add{}, to, from);
+  };
+  if (is_binary) {
+    detail::ReduceColumns("TCOLSUM", detail::kColumns, dst, src, pairwise, tmp);
+  } else {
+    detail::ReduceColumns("TCOLSUM", detail::kColumns, dst, src, in_turn);
+  }
   npu::KeepCallSite();
   return {};
 }

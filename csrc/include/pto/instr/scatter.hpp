@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "pto/copy_tile.hpp"
 #include "pto/index.hpp"
 #include "pto/instr/elementwise.hpp"
 #include "pto/traits.hpp"
@@ -37,7 +38,9 @@ template <class Dst, class Src, class Idx>
                 "TSCATTER: expected RowMajor Vec tiles");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(idx), AccessOfWhole(TileFacts(dst), true), Reads(src), Reads(idx));
+    const auto [rows, cols] = ValidExtent(idx);
+    report(ElementsOf(idx), AccessOfWhole(TileFacts(dst), true),
+           RegionAccess(src, {0, 0, rows, cols}, false), Reads(idx));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -85,7 +88,11 @@ template <class Dst, class Src>
   static_assert(kIsPlainVec<Dst> && kIsPlainVec<Src>, "TSCATTER: expected RowMajor Vec tiles");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), AccessOfWhole(TileFacts(dst), true), Reads(src));
+    const auto [rows, cols] = ValidExtent(src);
+    report(ElementsOf(dst),
+           EveryOf(pattern).step > 1 ? AccessOfWhole(TileFacts(dst), true)
+                                     : RegionAccess(dst, {0, 0, rows, cols}, true),
+           Reads(src));
   };
   npu::Issue("TSCATTER", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 
+#include "pto/copy_tile.hpp"
 #include "pto/index.hpp"
 #include "pto/instr/elementwise.hpp"
 
@@ -94,7 +96,16 @@ template <class Dst, class Src, class Idx>
                 "TSORT32: expected RowMajor Vec tiles");
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(src), Writes(dst), Reads(src), Reads(idx));
+    const auto rows = static_cast<int>(LinesOf(dst).count);
+    const size_t cols = LinesOf(src).length;
+    const auto sorted = static_cast<int>(whole_groups ? cols / kSortGroup * kSortGroup : cols);
+    // Of the last group all records are written that there is room for.
+    const auto groups =
+        static_cast<int>((static_cast<size_t>(sorted) + kSortGroup - 1) / kSortGroup);
+    constexpr int kGroup = static_cast<int>(kSortGroup * kRecordLength<T>);
+    report(ElementsOf(src), StartAccess(dst, rows, groups * kGroup, true),
+           StartAccess(src, rows, sorted, false),
+           StartAccess(idx, idx.GetValidRow() == 1 ? 1 : rows, sorted, false));
   };
   npu::Issue(kOp, npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -181,7 +192,8 @@ template <class Dst, class Src>
   CheckMergedTypes<Dst, Src>();
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(src), Writes(dst), Reads(src));
+    report(ElementsOf(src), StartAccess(dst, 1, static_cast<int>(LinesOf(src).length), true),
+           Reads(src));
   };
   npu::Issue("TMRGSORT", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
@@ -203,6 +215,22 @@ template <class Dst, class Src>
   });
 }
 
+/// How many records a merge writes, for observers.
+template <bool kStopsEarly, class... Src>
+inline size_t MergedRecords(const Src&... src) {
+  using T = std::common_type_t<typename Src::DType...>;
+  SortedList lists[kMostLists] = {
+      {reinterpret_cast<const std::byte*>(src.data()), LinesOf(src).length / kRecordLength<T>}...};
+  size_t records = 0;
+  for (const SortedList& list : lists) records += list.records;
+  if (!kStopsEarly || !(npu::IsPlace(src.data()) && ...)) return records;
+  const auto copy = std::make_unique<std::byte[]>(records * sizeof(Record<T>));
+  if constexpr (IsComputed<T>(kSorted)) {
+    records = MergeLists<T>(copy.get(), lists, sizeof...(Src), true);
+  }
+  return records;
+}
+
 template <bool kStopsEarly, class Dst, class Tmp, class... Src>
 [[gnu::noinline]] void MergeTiles(Dst& dst, MrgSortExecutedNumList& executed, Tmp& tmp,
                                   Src&... src) {
@@ -210,7 +238,10 @@ template <bool kStopsEarly, class Dst, class Tmp, class... Src>
   CheckMergedTypes<Dst, Tmp, Src...>();
   const void* call_site = __builtin_return_address(0);
   const auto operands = [&](auto report) __attribute__((cold)) {
-    report(ElementsOf(dst), Writes(dst), Writes(tmp), Reads(src)...);
+    // Records are merged into tmp, and what dst takes is copied from there.
+    const int merged = static_cast<int>(MergedRecords<kStopsEarly>(src...) * kRecordLength<T>);
+    report(ElementsOf(dst), Writes(dst), StartAccess(tmp, 1, merged, true),
+           StartAccess(tmp, 1, static_cast<int>(LinesOf(dst).length), false), Reads(src)...);
   };
   npu::Issue("TMRGSORT", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;

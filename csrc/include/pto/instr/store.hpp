@@ -143,7 +143,7 @@ NPU_ONE_BODY(void StoreTile(const void* call_site, const GlobalFacts& view, cons
       if (mode.words == nullptr) {
         report(work, written, read);
       } else {
-        report(work, written, read, AccessOf(*mode.words, false));
+        report(work, written, read, AccessOf(*mode.words, {0, 0, 1, tile.Length()}, false));
       }
     };
     const auto pipe = tile.kind->loc == TileType::Acc ? npu::Pipe::kFix : npu::Pipe::kMte3;
