@@ -242,7 +242,8 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
   }
   const void* call_site = __builtin_return_address(0);
   if constexpr (kForHost && kPacked<T> != 1 && kPacked<Out> != 1 && !kAdds) {
-    if (MovesPairsOnHost(op, tile, global)) return MovePairsOnHost<true>(op, call_site, tile, global);
+    if (MovesPairsOnHost(op, tile, global))
+      return MovePairsOnHost<true>(op, call_site, tile, global);
   }
   if constexpr (kForHost) {
     StoreTile(call_site, ViewOnHost(tile, global), TileFacts(tile), mode);
