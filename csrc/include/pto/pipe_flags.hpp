@@ -25,7 +25,8 @@ NPU_ONE_BODY(NPU_RAISES void RaiseConsumer(uint8_t direction)) {
 
 /// Flags between producer and consumer of a TPipe: id kFlag tells of tiles from the cube core (or,
 /// where only vector cores produce, theirs), kFlag + 2 of those of the vector cores where both do;
-/// the next id each tells of free slots. A2 and A3: cross-core flags, A5: flags within the block.
+/// the next id each tells of free slots. Words of control are the scalar pipe's. A2 and A3:
+/// cross-core flags, A5: flags within the block.
 template <uint8_t kFlag, uint8_t kDirection>
 struct PipeFlags {
   static constexpr bool kToVector = kDirection == DIR_C2V || kDirection == DIR_C2V_GM;
@@ -69,13 +70,14 @@ struct PipeFlags {
   /// The consumer: waits for a full slot; has freed one.
   [[gnu::always_inline]] static inline void Wait(bool parted) {
     if (!Consumes()) RaiseConsumer(kDirection);
-    Await(IsGlobal() ? PIPE_MTE2 : (IsCube() ? PIPE_MTE1 : PIPE_V), TileFlag(!IsCube()), parted);
+    const pipe_t of_tiles = IsGlobal() ? PIPE_MTE2 : (IsCube() ? PIPE_MTE1 : PIPE_V);
+    Await(kControl ? PIPE_S : of_tiles, TileFlag(!IsCube()), parted);
   }
   [[gnu::always_inline]] static inline void Free(bool parted) {
     if (!Consumes()) return;
-    const pipe_t on_a5 = IsCube() ? (kControl ? PIPE_S : PIPE_MTE1) : PIPE_V;
     const bool by_load = IsA3() || (!IsCube() && IsGlobal());
-    Set(by_load ? PIPE_MTE2 : on_a5, TileFlag(!IsCube()) + 1, parted);
+    const pipe_t of_tiles = by_load ? PIPE_MTE2 : (IsCube() ? PIPE_MTE1 : PIPE_V);
+    Set(kControl ? PIPE_S : of_tiles, TileFlag(!IsCube()) + 1, parted);
   }
 };
 
