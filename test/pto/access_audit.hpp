@@ -5,7 +5,7 @@
 #pragma once
 
 #include <string_view>
-#include <utility>
+#include <type_traits>
 
 #include "npu/instruction.hpp"
 
@@ -16,7 +16,7 @@ bool IsOn();
 /// A function that lives as long as the call that it is passed to.
 class Function {
  public:
-  template <class F>
+  template <class F, std::enable_if_t<!std::is_same_v<F, Function>, int> = 0>
   explicit Function(F& f)
       : object_(&f), call_([](void* object) { (*static_cast<F*>(object))(); }) {}
   void operator()() const { call_(object_); }
