@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string_view>
-#include <type_traits>
 
 #include "npu/instruction.hpp"
 
@@ -16,14 +15,15 @@ bool IsOn();
 /// A function that lives as long as the call that it is passed to.
 class Function {
  public:
-  template <class F, std::enable_if_t<!std::is_same_v<F, Function>, int> = 0>
-  explicit Function(F& f)
-      : object_(&f), call_([](void* object) { (*static_cast<F*>(object))(); }) {}
+  template <class F>
+  explicit Function(const F& f)
+      : object_(&f),
+        call_([](const void* object) { (*const_cast<F*>(static_cast<const F*>(object)))(); }) {}
   void operator()() const { call_(object_); }
 
  private:
-  void* object_;
-  void (*call_)(void*);
+  const void* object_;
+  void (*call_)(const void*);
 };
 
 /// Executes the running core's instruction, as often as it takes. What does not fit fails the test.

@@ -14,7 +14,7 @@ namespace {
 void Audited(const npu::AccessList& list, const std::function<void(char*, char*)>& execute) {
   auto* const ub =
       reinterpret_cast<char*>(npu::current_core->scratchpad[static_cast<int>(npu::Space::kUb)]);
-  auto run = [&] { execute(ub, ub + 32); };
+  const auto run = [&] { execute(ub, ub + 32); };
   // Each call is a call site of its own.
   static char call_sites[16];
   static int next = 0;
