@@ -48,7 +48,7 @@ void HazardFindings::Clear() {
   store.texts.clear();
 }
 
-bool HazardFindings::Add(const Hazard& hazard) {
+bool HazardFindings::Add(const Hazard& hazard, size_t* index) {
   Store& store = GetStore();
   const std::lock_guard<std::mutex> lock(store.mutex);
   const Key key{hazard.kind, hazard.first.call_site, hazard.second.call_site};
@@ -59,6 +59,7 @@ bool HazardFindings::Add(const Hazard& hazard) {
     store.findings.push_back(finding);
   }
   ++store.findings[found->second].times;
+  *index = found->second;
   return is_new;
 }
 

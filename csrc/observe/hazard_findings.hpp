@@ -20,8 +20,8 @@ class HazardFindings {
   };
 
   static void Clear();
-  /// Counts hazard; true when it is a new one.
-  static bool Add(const Hazard& hazard);
+  /// Counts hazard; true when it is a new one, the one with that index.
+  static bool Add(const Hazard& hazard, size_t* index);
   static size_t Count();
   /// False when there is none with that index.
   static bool Get(size_t index, Finding* finding);

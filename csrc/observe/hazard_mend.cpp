@@ -25,12 +25,12 @@ std::string CrossCoreFlag(const HazardSide& first) {
          ", getFFTSMsg(2, 0)); wait_flag_dev(0);";
 }
 
-std::string MendOrder(const HazardSide& first, const HazardSide& second) {
+std::string MendOrder(const HazardSide& first, const HazardSide& second, int id) {
   if (SameCore(first, second)) {
     if (first.pipe == second.pipe)
       return std::string("pipe_barrier(") + PipeName(first.pipe) + ");";
-    return "set_flag" + Flag(first.pipe, second.pipe, 0) + " wait_flag" +
-           Flag(first.pipe, second.pipe, 0);
+    return "set_flag" + Flag(first.pipe, second.pipe, id) + " wait_flag" +
+           Flag(first.pipe, second.pipe, id);
   }
   if (first.block == second.block && first.core != second.core) return CrossCoreFlag(first);
   return Meeting(first, second);
@@ -44,7 +44,7 @@ std::string HazardMend(const Hazard& hazard) {
     case HazardKind::kWriteAfterRead:
     case HazardKind::kWriteAfterWrite:
     case HazardKind::kVectorOrder:
-      return MendOrder(hazard.first, hazard.second);
+      return MendOrder(hazard.first, hazard.second, hazard.flag_id);
     case HazardKind::kUnwrittenRead:
       return "write these bytes first, by TLOAD or TEXPANDS, or narrow the valid region";
     case HazardKind::kOverlap:

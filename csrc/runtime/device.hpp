@@ -35,14 +35,18 @@ class DeviceMemory {
   npuError_t Adopt(const char* function, void* begin, size_t bytes);
   npuError_t Disown(const char* function, void* begin);
   /// The block that address lies in, or the gap between blocks.
-  GlobalMemory Find(const void* address);
+  GlobalMemory Find(const void* address) { return Look(address, false); }
+  /// The same with the end of what was asked for as that of a block.
+  GlobalMemory FindRequested(const void* address) { return Look(address, true); }
 
  private:
   struct Block {
     int device;  // kAdopted: memory of somebody else
     size_t bytes;
-    bool mapped;  // by mmap
+    bool mapped;       // by mmap
+    size_t requested;  // bytes
   };
+  GlobalMemory Look(const void* address, bool requested);
   static constexpr int kAdopted = -1;
 
   std::mutex mutex_;

@@ -67,7 +67,7 @@ npuError_t DeviceMemory::Allocate(int device, size_t bytes, void** pointer) {
                     (rounded <= free_bytes ? " (more than the host can give)" : ""));
   }
   try {
-    blocks_.emplace(*pointer, Block{device, rounded, mapped});
+    blocks_.emplace(*pointer, Block{device, rounded, mapped, bytes});
   } catch (...) {
     mapped ? static_cast<void>(munmap(*pointer, rounded)) : std::free(*pointer);
     *pointer = nullptr;
@@ -106,7 +106,7 @@ npuError_t DeviceMemory::Adopt(const char* function, void* begin, size_t bytes) 
       next != blocks_.begin() &&
       static_cast<const char*>(std::prev(next)->first) + std::prev(next)->second.bytes > begin;
   if (hits_next || hits_last) return Invalid(function, "memory that is not known yet", begin);
-  blocks_.emplace(begin, Block{kAdopted, bytes, false});
+  blocks_.emplace(begin, Block{kAdopted, bytes, false, bytes});
   return NPU_SUCCESS;
 }
 
@@ -128,7 +128,7 @@ void DeviceMemory::Info(int device, size_t* free_bytes, size_t* total_bytes) {
   *free_bytes = TotalBytes() - used;
 }
 
-GlobalMemory DeviceMemory::Find(const void* address) {
+GlobalMemory DeviceMemory::Look(const void* address, bool requested) {
   const auto behind = [](void* begin, const Block& block) {
     return static_cast<const void*>(static_cast<std::byte*>(begin) + block.bytes);
   };
@@ -138,7 +138,10 @@ GlobalMemory DeviceMemory::Find(const void* address) {
   if (next != blocks_.begin()) {
     const auto& [begin, block] = *std::prev(next);
     low = behind(begin, block);
-    if (std::less<>()(address, low)) return {begin, low, true};
+    if (std::less<>()(address, low)) {
+      const auto* end = static_cast<const std::byte*>(begin) + block.requested;
+      return {begin, requested ? end : low, true};
+    }
   }
   const void* high = next != blocks_.end() ? next->first : reinterpret_cast<void*>(UINTPTR_MAX);
   return {low, high, false};

@@ -55,6 +55,26 @@ GlobalMemory FindGlobalMemory(const Launch& launch, const char* op, const void* 
   return {reinterpret_cast<const void*>(low), reinterpret_cast<const void*>(high), false};
 }
 
+GlobalMemory FindRequestedMemory(const Launch& launch, const void* address) {
+  uintptr_t low = 0, high = UINTPTR_MAX;  // of the gap
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  for (const npuMemoryRange& range : launch.ranges) {
+    const auto begin = reinterpret_cast<uintptr_t>(range.begin);
+    const auto end = reinterpret_cast<uintptr_t>(range.end);
+    if (begin <= at && at < end) {
+      return {range.begin, range.requested_end != nullptr ? range.requested_end : range.end, true};
+    }
+    if (begin == end) continue;
+    if (end <= at) low = std::max(low, end);
+    if (begin > at) high = std::min(high, begin);
+  }
+  const GlobalMemory memory = Registry::Get().memory().FindRequested(address);
+  if (memory.is_known) return memory;
+  low = std::max(low, reinterpret_cast<uintptr_t>(memory.begin));
+  high = std::min(high, reinterpret_cast<uintptr_t>(memory.end));
+  return {reinterpret_cast<const void*>(low), reinterpret_cast<const void*>(high), false};
+}
+
 uint64_t UnknownTransfers() { return unknown_transfers.load(std::memory_order_relaxed); }
 
 void AddUnknownTransfers(uint64_t count) {

@@ -13,6 +13,9 @@ namespace npu::runtime {
 /// launch keeps to its ranges and address lies in none.
 GlobalMemory FindGlobalMemory(const Launch& launch, const char* op, const void* address);
 
+/// The same up to the end of what was asked for, without faults.
+GlobalMemory FindRequestedMemory(const Launch& launch, const void* address);
+
 /// Transfers whose memory nobody knew, over all launches that have ended.
 uint64_t UnknownTransfers();
 void AddUnknownTransfers(uint64_t count);

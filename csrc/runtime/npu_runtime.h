@@ -152,6 +152,8 @@ NPU_API npuError_t npuEventElapsedTime(float* milliseconds, npuEvent_t start, np
 typedef struct npuMemoryRange {
   const void* begin;
   const void* end;
+  const void* requested_end; /* of what somebody asked for; NULL: end. What lies behind is there,
+                                but no kernel should count on it: NPU_HAZARD_RANGE */
 } npuMemoryRange;
 
 typedef struct npuLaunchConfig {

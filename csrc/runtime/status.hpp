@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <sstream>
@@ -18,6 +19,7 @@ namespace npu::runtime {
 struct Status {
   npuError_t code = NPU_SUCCESS;
   std::string message;
+  uint64_t findings = 0;  // of NPU_ERROR_HAZARD: message is about the first
 };
 
 /// Keeps message for npuGetLastErrorMessage of this thread and returns code.

@@ -4,9 +4,8 @@
 #include <system_error>
 #include <utility>
 
-#include "observe/active_observer.hpp"
+#include "runtime/checked_launch.hpp"
 #include "runtime/interrupt.hpp"
-#include "runtime/launch_scheduler.hpp"
 
 namespace npu::runtime {
 namespace {
@@ -97,14 +96,26 @@ void Stream::StopWork() {
 }
 
 void Stream::StoreError(Status status) {
+  if (status.code == NPU_ERROR_HAZARD) return StoreFindings(std::move(status));
   drop_until_ = enqueued_.load(std::memory_order_relaxed);
   if (HasFault()) return;
   error_ = std::move(status);
   has_error_.store(true, std::memory_order_release);
 }
 
+/// Findings drop nothing, and give way to errors.
+void Stream::StoreFindings(Status status) {
+  if (!has_error_.load(std::memory_order_relaxed)) {
+    error_ = std::move(status);
+    has_error_.store(true, std::memory_order_release);
+  } else if (error_.code == NPU_ERROR_HAZARD) {
+    error_.findings += status.findings;
+  }
+}
+
 bool Stream::HasFault() const {
-  return has_error_.load(std::memory_order_relaxed) && error_.code != NPU_ERROR_INTERRUPTED;
+  return has_error_.load(std::memory_order_relaxed) && error_.code != NPU_ERROR_INTERRUPTED &&
+         error_.code != NPU_ERROR_HAZARD;
 }
 
 Status Stream::TakeError() {
@@ -113,7 +124,11 @@ Status Stream::TakeError() {
   if (!has_error_.load(std::memory_order_relaxed)) return {};
   if (HasFault()) drop_until_ = enqueued_.load(std::memory_order_relaxed);
   has_error_.store(false);
-  return std::exchange(error_, {});
+  Status status = std::exchange(error_, {});
+  if (status.findings > 1) {
+    status.message += " (the first of " + std::to_string(status.findings) + " findings)";
+  }
+  return status;
 }
 
 bool Stream::RunFront(std::unique_lock<std::mutex>& lock) {
@@ -162,8 +177,9 @@ Status Stream::ExecuteTask(Task& task, bool dropped) {
   switch (task.kind) {
     case Task::Kind::kLaunch:
       if (!dropped) {
-        status = LaunchScheduler::OfThisThread().Run(task.launch, ActiveObserver());
-        if (status.code == NPU_SUCCESS) launch_counter_.Add(task.launch.kernel->name);
+        status = RunLaunch(task.launch);
+        const bool has_ended = status.code == NPU_SUCCESS || status.code == NPU_ERROR_HAZARD;
+        if (has_ended) launch_counter_.Add(task.launch.kernel->name);
       }
       if (task.function != nullptr) task.function(task.argument);
       break;

@@ -105,6 +105,7 @@ class Stream {
   Status Execute(Task& task, bool dropped);
   Status ExecuteTask(Task& task, bool dropped);
   void StoreError(Status status);
+  void StoreFindings(Status status);
   /// Whether a fault is stored. It drops all that is queued until somebody takes it; an interrupt,
   /// which whoever asked for it has seen, drops only what was queued at its time.
   bool HasFault() const;

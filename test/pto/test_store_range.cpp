@@ -92,7 +92,7 @@ npuError_t RunWithRanges(const test::Body& body, const std::vector<npuMemoryRang
 TEST(GlobalMemory, ThatALaunchNamesIsBounded) {
   std::vector<float> memory(64);
   float* middle = memory.data() + 16;
-  const std::vector<npuMemoryRange> one = {{middle, middle + 16}};
+  const std::vector<npuMemoryRange> one = {{middle, middle + 16, nullptr}};
   EXPECT_EQ(RunWithRanges(Touch(middle + 8), one), NPU_SUCCESS);
   EXPECT_EQ(RunWithRanges(Touch(middle + 9), one), NPU_ERROR_KERNEL_FAULT);
   ExpectContains(npuGetLastErrorMessage(),
@@ -100,16 +100,16 @@ TEST(GlobalMemory, ThatALaunchNamesIsBounded) {
                  "36 to 68");
   EXPECT_EQ(RunWithRanges(Touch(middle + 16), one), NPU_SUCCESS);  // nobody knows that
   std::vector<npuMemoryRange> many;
-  for (int i = 0; i < 12; ++i) many.push_back({middle + i, middle + i + 1});
-  many.push_back({memory.data() + 40, memory.data() + 48});
+  for (int i = 0; i < 12; ++i) many.push_back({middle + i, middle + i + 1, nullptr});
+  many.push_back({memory.data() + 40, memory.data() + 48, nullptr});
   EXPECT_EQ(RunWithRanges(Touch(memory.data() + 40), many), NPU_SUCCESS);
   EXPECT_EQ(RunWithRanges(Touch(middle + 11), many), NPU_ERROR_KERNEL_FAULT);
 }
 
 TEST(GlobalMemory, OutsideOfTheRangesThatALaunchKeepsToIsNamed) {
   const Block block(256);
-  const std::vector<npuMemoryRange> ranges = {{block.data() + 8, block.data() + 16},
-                                              {block.data() + 32, block.data() + 40}};
+  const std::vector<npuMemoryRange> ranges = {{block.data() + 8, block.data() + 16, nullptr},
+                                              {block.data() + 32, block.data() + 40, nullptr}};
   const auto touch = [&](int64_t at) {
     return RunWithRanges(Touch(block.data() + at), ranges, NPU_LAUNCH_ONLY_RANGES);
   };

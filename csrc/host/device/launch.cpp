@@ -76,9 +76,10 @@ void LaunchHolding(npuLaunchConfig& config, c10::ArrayRef<at::Tensor> tensors) {
 npuMemoryRange StorageRange(const at::Tensor& tensor) {
   const c10::Storage& storage = tensor.storage();
   const auto* begin = static_cast<const char*>(storage.data());
-  size_t bytes = storage.nbytes();
+  const size_t requested = storage.nbytes();
+  size_t bytes = requested;
   if (tensor.is_privateuseone()) bytes = (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-  return {begin, begin + bytes};
+  return {begin, begin + bytes, begin + requested};
 }
 
 void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t args_bytes,

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings of a launch.
+#include <algorithm>
+#include <utility>
+
+#include "observe/hazard_findings.hpp"
+#include "observe/hazard_launch.hpp"
+
+namespace npu {
+namespace {
+
+/// The same conflict with its calls in the other order.
+void Swap(Hazard& hazard) {
+  std::swap(hazard.first, hazard.second);
+  if (hazard.kind == HazardKind::kReadAfterWrite) {
+    hazard.kind = HazardKind::kWriteAfterRead;
+  } else if (hazard.kind == HazardKind::kWriteAfterRead) {
+    hazard.kind = HazardKind::kReadAfterWrite;
+  }
+}
+
+}  // namespace
+
+void LaunchHazards::Note(HazardKind kind, const HazardStamp& first, const TileExtent& first_bytes,
+                         uint64_t begin, uint64_t end) {
+  for (Conflict& known : conflicts_) {
+    if (known.kind != kind || known.first.site != first.site || known.first.task != first.task) {
+      continue;
+    }
+    known.begin = std::min(known.begin, begin);
+    known.end = std::max(known.end, end);
+    known.first_bytes = {std::min(known.first_bytes.begin, first_bytes.begin),
+                         std::max(known.first_bytes.end, first_bytes.end)};
+    return;
+  }
+  conflicts_.push_back({kind, first, first_bytes, begin, end});
+}
+
+void LaunchHazards::ReportConflicts(const Touch& touch) {
+  for (const Conflict& conflict : conflicts_) {
+    const uint64_t base = BaseOf(touch.space, conflict.begin);
+    Hazard hazard;
+    hazard.kind = conflict.kind;
+    hazard.space = touch.space;
+    hazard.begin = conflict.begin - base;
+    hazard.end = conflict.end - base;
+    const bool by_tile = conflict.kind == HazardKind::kOverlap;
+    const TileExtent second = by_tile ? touch.extent : TileExtent{touch.begin, touch.end};
+    hazard.second = SideOf(touch.stamp, second.begin - base, second.end - base);
+    const HazardStamp& first = conflict.first;
+    if (first.task != kNobody) {
+      hazard.first =
+          SideOf(first, conflict.first_bytes.begin - base, conflict.first_bytes.end - base);
+      hazard.flag_id = FreeFlag(touch.core, first.pipe, touch.stamp.pipe);
+    }
+    // A core of the block that has told of itself, but not of this, has run ahead: it was to wait.
+    const bool in_block = first.task != touch.core.task && hazard.first.block == touch.core.block;
+    if (first.task != kNobody && in_block && touch.clock.HasHeardOf(first)) Swap(hazard);
+    Report(hazard);
+  }
+  conflicts_.clear();
+}
+
+HazardSide LaunchHazards::SideOf(const HazardStamp& stamp, uint64_t begin, uint64_t end) const {
+  const HazardSites::Site& site = sites_[stamp.site];
+  const uint32_t index = stamp.task % cores_per_block_;
+  const bool is_cube = cores_per_block_ == 3 ? index == 0 : is_cube_launch_;
+  return {site.instruction,
+          stamp.pipe,
+          is_cube ? CoreType::kCube : CoreType::kVector,
+          stamp.task / cores_per_block_,
+          index > 1 ? index - 1 : 0,
+          begin,
+          end,
+          site.call_site};
+}
+
+void LaunchHazards::ReportFlag(HazardKind kind, const HazardCore& core, Pipe source,
+                               Pipe destination, int id, const void* first, const void* second) {
+  const auto side = [&](const void* call_site) {
+    return HazardSide{"set_flag", source, core.type, core.block, core.sub_block, 0, 0, call_site};
+  };
+  Hazard hazard;
+  hazard.kind = kind;
+  hazard.first = side(first);
+  if (kind == HazardKind::kFlagSetAgain) hazard.second = side(second);
+  hazard.flag_id = id;
+  hazard.flag_destination = destination;
+  Report(hazard);
+}
+
+/// An event id of the pipes that the core has not set now.
+int LaunchHazards::FreeFlag(const HazardCore& core, Pipe source, Pipe destination) const {
+  const int pipes = static_cast<int>(source) * kPipes + static_cast<int>(destination);
+  for (int id = 0; id < kEventIds; ++id) {
+    if (core.flags[pipes * kEventIds + id].empty()) return id;
+  }
+  return 0;
+}
+
+/// Where offsets in space count from; 0 where nobody knows.
+uint64_t LaunchHazards::BaseOf(Space space, uint64_t address) {
+  if (space == Space::kGm) {
+    const GlobalMemory& memory = MemoryOf(address);
+    return memory.is_known ? reinterpret_cast<uint64_t>(memory.begin) : 0;
+  }
+  for (const HazardCore* core : running_) {
+    const SpaceBytes& bytes = core->spaces[static_cast<int>(space)];
+    if (bytes.begin <= address && address < bytes.end) return bytes.begin;
+  }
+  return 0;
+}
+
+void LaunchHazards::Report(const Hazard& hazard) {
+  Hazard found = hazard;
+  found.kernel = facts_.kernel;
+  size_t index = 0;
+  if (!HazardFindings::Add(found, &index)) return;
+  if (new_findings_++ == 0) first_finding_ = index;
+}
+
+}  // namespace npu
