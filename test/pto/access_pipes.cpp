@@ -69,7 +69,6 @@ const std::map<std::string_view, std::set<npu::Pipe>> kPipes = {
     PIPE_OF(TFMODS),
     PIPE_OF(TPOW),
     PIPE_OF(TPOWS),
-    PIPE_OF(TEXPANDS),
     PIPE_OF(TCVT),
     PIPE_OF(TCMP),
     PIPE_OF(TCMPS),

@@ -84,10 +84,10 @@ TEST(Observed, QuantizationWritesFourTiles) {
     const Accesses accesses;
     TQUANT<QuantType::MXFP8>(dst, src, &exp, &max, &scaling);
     accesses.Expect(true, dst.data(), 1, 128, 0);
-    accesses.Expect(true, exp.data(), 1, 32, 0);
-    accesses.Expect(true, max.data(), 1, 32, 0);
-    accesses.Expect(true, scaling.data(), 1, 32, 0);
-    accesses.Expect(false, src.data(), 1, 256, 0);
+    accesses.Expect(true, exp.data(), 1, 4, 0);
+    accesses.Expect(true, max.data(), 1, 8, 0);
+    accesses.Expect(true, scaling.data(), 1, 8, 0);
+    accesses.Expect(false, src.data(), 2, 128, 128);
   });
 }
 

@@ -30,20 +30,21 @@ class AccessList {
   const Access* begin() const { return list_; }
   size_t size() const { return size_; }
 
-  /// One more row of bytes of an operand: of the access before it where it lies as its rows do.
-  NPU_ONE_BODY(void AddRow(Space space, bool is_write, const void* row, size_t bytes)) {
-    if (bytes == 0) return;
-    if (size_ != 0 && GoesOn(list_[size_ - 1], row, bytes)) return;
-    Append({space, is_write, row, 1, bytes, bytes});
+  /// More bytes of an operand: of the access before them where they lie behind it, or as its rows.
+  NPU_ONE_BODY(void AddBytes(Space space, bool is_write, const void* first, size_t bytes)) {
+    if (size_ != 0 && Lengthens(list_[size_ - 1], first, bytes)) return;
+    AddLine(space, is_write, first, bytes);
   }
 
-  /// Rows of an operand: one row where they have no gaps.
-  NPU_ONE_BODY(void AddRows(const Access& rows)) {
-    if (rows.rows == 0 || rows.row_bytes == 0) return;
-    if (rows.rows == 1 || rows.pitch_bytes == rows.row_bytes) {
-      return AddRow(rows.space, rows.is_write, rows.begin, rows.rows * rows.row_bytes);
-    }
-    Append(rows);
+  /// One more line of an operand: a row of the access before it where it lies as its rows do.
+  NPU_ONE_BODY(void AddLine(Space space, bool is_write, const void* first, size_t bytes)) {
+    if (bytes == 0) return;
+    if (size_ != 0 && Repeats(list_[size_ - 1], first, bytes)) return;
+    Append({space, is_write, first, 1, bytes, bytes});
+  }
+
+  void AddRows(const Access& rows) {
+    if (rows.rows != 0 && rows.row_bytes != 0) Append(rows);
   }
 
   /// The same operand in another place.
@@ -72,15 +73,17 @@ class AccessList {
  private:
   static constexpr size_t kInPlace = 4;
 
-  /// Makes row a part of last; false where it lies otherwise.
-  static bool GoesOn(Access& last, const void* row, size_t bytes) {
+  /// Makes what starts at first a part of last; false where it lies otherwise.
+  static bool Lengthens(Access& last, const void* first, size_t bytes) {
     const auto from = reinterpret_cast<uintptr_t>(last.begin);
-    const auto to = reinterpret_cast<uintptr_t>(row);
-    if (last.rows == 1 && to == from + last.row_bytes) {
-      last.row_bytes += bytes;
-      last.pitch_bytes = last.row_bytes;
-      return true;
-    }
+    if (last.rows != 1 || reinterpret_cast<uintptr_t>(first) != from + last.row_bytes) return false;
+    last.row_bytes += bytes;
+    last.pitch_bytes = last.row_bytes;
+    return true;
+  }
+  static bool Repeats(Access& last, const void* first, size_t bytes) {
+    const auto from = reinterpret_cast<uintptr_t>(last.begin);
+    const auto to = reinterpret_cast<uintptr_t>(first);
     if (bytes != last.row_bytes || to <= from) return false;
     if (last.rows == 1) last.pitch_bytes = to - from;
     if (to != from + last.rows * last.pitch_bytes || last.pitch_bytes < bytes) return false;

@@ -43,7 +43,7 @@ inline constexpr bool kIsPlainVec =
 /// All of a tile's memory, for instructions that touch it in places that data tells.
 NPU_ONE_BODY(npu::AccessList AccessOfWhole(const TileFacts& tile, bool is_write)) {
   npu::AccessList list;
-  list.AddRow(SpaceOf(tile.kind->loc), is_write, tile.data, tile.Bytes());
+  list.AddBytes(SpaceOf(tile.kind->loc), is_write, tile.data, tile.Bytes());
   return list;
 }
 

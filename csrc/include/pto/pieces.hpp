@@ -143,12 +143,12 @@ NPU_ONE_BODY(void CopyToGlobal(const TileFacts& tile, const GlobalFacts& global)
 NPU_ONE_BODY(void ListElements(npu::AccessList& list, bool is_write, const char* first,
                                size_t count, int64_t step, size_t bytes)) {
   constexpr npu::Space kGm = npu::Space::kGm;
-  if (step == 1) return list.AddRow(kGm, is_write, first, count * bytes);
+  if (step == 1) return list.AddLine(kGm, is_write, first, count * bytes);
   if (step > 1) {
     return list.AddRows({kGm, is_write, first, count, bytes, static_cast<size_t>(step) * bytes});
   }
   for (size_t i = 0; i < count; ++i, first += step * static_cast<int64_t>(bytes)) {
-    list.AddRow(kGm, is_write, first, bytes);
+    list.AddLine(kGm, is_write, first, bytes);
   }
 }
 

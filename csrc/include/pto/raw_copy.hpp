@@ -127,7 +127,7 @@ NPU_ONE_BODY(void FillElements(void* address, const void* value, int64_t bytes,
     npu::AccessList written;
     uint64_t elements = 0;
     fill.ForEach(core, bytes, [&](int64_t offset) {
-      written.AddRow(kUb, true, target.data + offset, static_cast<size_t>(bytes));
+      written.AddBytes(kUb, true, target.data + offset, static_cast<size_t>(bytes));
       ++elements;
     });
     report(npu::Work{elements, 0, 0}, written);

@@ -163,7 +163,7 @@ inline npu::AccessList PlacesInTable(const TileT& tile, const Table& table, cons
     const size_t place = PlaceOf(beyond, RowIndex(idx, row), table.rows);
     if (IsLeftOut(beyond, place, table.rows)) continue;
     ForEachRowPiece(tile, table, row, place, [&](const void*, const char* there, size_t count) {
-      list.AddRow(npu::Space::kGm, is_write, there, count * bytes);
+      list.AddBytes(npu::Space::kGm, is_write, there, count * bytes);
     });
   }
   if (by_rows) return list;
@@ -171,7 +171,7 @@ inline npu::AccessList PlacesInTable(const TileT& tile, const Table& table, cons
   ForEachElement(tile, [&](size_t row, size_t col) {
     const size_t place = PlaceOf(beyond, static_cast<uint32_t>(*ElementOf(idx, row, col)), count);
     if (IsLeftOut(beyond, place, count)) return;
-    list.AddRow(npu::Space::kGm, is_write, table.Element(place), bytes);
+    list.AddBytes(npu::Space::kGm, is_write, table.Element(place), bytes);
   });
   return list;
 }

@@ -234,7 +234,12 @@ NPU_ONE_BODY(npu::AccessList AccessOf(const TileFacts& tile, const LinePart& par
     if (order.boxes_along_lines) lines = std::min(lines, order.box_lines - line % order.box_lines);
     for (size_t at = part.at, length = 0; at < end_at; at += length) {
       length = std::min(end_at - at, order.run - at % order.run);
-      add(line, at, lines, length, order.run);
+      if (length == order.run) {
+        list.AddBytes(SpaceOf(tile.kind->loc), is_write, tile.data + order.Offset(line, at) * bytes,
+                      lines * length * bytes);
+      } else {
+        add(line, at, lines, length, order.run);
+      }
     }
   }
   return list;

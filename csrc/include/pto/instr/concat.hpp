@@ -109,9 +109,9 @@ template <class Dst, class Src0, class Src1, class Idx0, class Idx1, class... Ds
     for (size_t row = 0; can_look && row < out.count; ++row) {
       const size_t taken0 = std::min(WidthOf(idx0, row), out.length);
       const size_t taken1 = std::min(WidthOf(idx1, row), out.length - taken0);
-      written.AddRow(kUb, true, out(row), (taken0 + taken1) * kBytes);
-      first.AddRow(kUb, false, src0.data() + row * Src0::Cols, taken0 * kBytes);
-      second.AddRow(kUb, false, src1.data() + row * Src1::Cols, taken1 * kBytes);
+      written.AddBytes(kUb, true, out(row), (taken0 + taken1) * kBytes);
+      first.AddBytes(kUb, false, src0.data() + row * Src0::Cols, taken0 * kBytes);
+      second.AddBytes(kUb, false, src1.data() + row * Src1::Cols, taken1 * kBytes);
     }
     report(ElementsOf(dst), written, StartAccess(dst_idx, rows, 1, true)..., first, second,
            StartAccess(idx0, rows, 1, false), StartAccess(idx1, rows, 1, false));

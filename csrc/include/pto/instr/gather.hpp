@@ -35,7 +35,7 @@ inline npu::AccessList ReadsNamed(const Src& src, const Idx& idx, size_t rows, s
     }
   }
   for (size_t i = 0; i < Src::Numel; ++i) {
-    if (is_named[i]) list.AddRow(npu::Space::kUb, false, src.data() + i, kBytes);
+    if (is_named[i]) list.AddBytes(npu::Space::kUb, false, src.data() + i, kBytes);
   }
   return list;
 }
@@ -110,7 +110,7 @@ inline npu::AccessList PackedRows(const Dst& dst, const Src& src, Every every, b
   const PackedRow packed = PackedRowOf<Dst, Src>(from.length, every);
   for (size_t row = 0; !rows && row < from.count; ++row) {
     if (is_write) {
-      list.AddRow(kUb, true, dst.data() + row * packed.pitch, packed.count * kBytes);
+      list.AddBytes(kUb, true, dst.data() + row * packed.pitch, packed.count * kBytes);
     } else {
       list.AddRows(
           {kUb, false, from(row) + every.first, packed.count, kBytes, every.step * kBytes});
@@ -120,9 +120,9 @@ inline npu::AccessList PackedRows(const Dst& dst, const Src& src, Every every, b
   for (size_t row = 0; rows && row < count; ++row) {
     const size_t line = row * every.step + every.first;
     if (line >= from.count) break;
-    list.AddRow(kUb, is_write,
-                is_write ? static_cast<const void*>(dst.data() + row * Dst::Cols) : from(line),
-                from.length * kBytes);
+    list.AddBytes(kUb, is_write,
+                  is_write ? static_cast<const void*>(dst.data() + row * Dst::Cols) : from(line),
+                  from.length * kBytes);
   }
   return list;
 }
@@ -194,8 +194,8 @@ template <class Dst, class Src, class Offsets>
     if (npu::IsPlace(offsets.data()) && rows <= Offsets::Rows && blocks <= Offsets::Cols) {
       for (size_t i = 0; i < rows * blocks; ++i) {
         const size_t at = i / blocks * Offsets::Cols + i % blocks;
-        read.AddRow(npu::Space::kUb, false,
-                    reinterpret_cast<const std::byte*>(src.data()) + offsets.data()[at], kBlock);
+        read.AddBytes(npu::Space::kUb, false,
+                      reinterpret_cast<const std::byte*>(src.data()) + offsets.data()[at], kBlock);
       }
     }
     report(ElementsOf(dst), RegionAccess(dst, {0, 0, rows, blocks * kElements}, true), read,

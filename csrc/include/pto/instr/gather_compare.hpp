@@ -52,8 +52,8 @@ inline npu::AccessList FoundPart(const Dst& dst, const Src& src, const K& k) {
     for (size_t col = 0; col < from.length; ++col) {
       found += IsFound<kMode>(from(row)[col], threshold);
     }
-    list.AddRow(npu::Space::kUb, true, dst.data() + row * Dst::Cols,
-                found * sizeof(typename Dst::DType));
+    list.AddBytes(npu::Space::kUb, true, dst.data() + row * Dst::Cols,
+                  found * sizeof(typename Dst::DType));
   }
   return list;
 }

@@ -131,7 +131,7 @@ NPU_ONE_BODY(npu::AccessList ConvAccess(const ConvTransfer& load, bool stores)) 
   npu::AccessList list;
   if (load.tile.Elements() > kMost) return list;  // a fault says so
   ForEachConvRun(load, [&](const std::byte*, const char* global, size_t bytes) {
-    list.AddRow(npu::Space::kGm, stores, global, bytes);
+    list.AddBytes(npu::Space::kGm, stores, global, bytes);
   });
   return list;
 }

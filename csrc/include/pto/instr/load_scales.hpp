@@ -53,8 +53,12 @@ struct ScaleOrder {
     npu::AccessList list;
     if (count > kMost || length > kMost || count * length > kMost) return list;  // a fault says so
     for (int64_t line = 0; line < count; ++line) {
-      for (int64_t at = 0; at < length; ++at) {
-        list.AddRow(npu::Space::kGm, false, data + Offset(line, at), 1);
+      const bool is_one = length > 0 && Offset(line, length - 1) - Offset(line, 0) == length - 1;
+      if (is_one) {
+        list.AddLine(npu::Space::kGm, false, data + Offset(line, 0), static_cast<size_t>(length));
+      }
+      for (int64_t at = 0; !is_one && at < length; ++at) {
+        list.AddBytes(npu::Space::kGm, false, data + Offset(line, at), 1);
       }
     }
     return list;

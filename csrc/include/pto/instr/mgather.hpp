@@ -130,7 +130,7 @@ template <class Dst, class Global, class Idx>
       const uint32_t index = GlobalIndex(core, idx, static_cast<int64_t>(row));
       const size_t place = PlaceOf(beyond, index, table.rows);
       if (IsLeftOut(beyond, place, table.rows)) continue;
-      read.AddRow(npu::Space::kGm, false, table.Element(place, 0), to.length * sizeof(T));
+      read.AddBytes(npu::Space::kGm, false, table.Element(place, 0), to.length * sizeof(T));
     }
     const LinePart blocks = {0, 0, to.count, (to.length + kRun - 1) / kRun * kRun};
     report(ElementsOf(dst),
@@ -181,7 +181,7 @@ template <class Dst, class Global, class Idx, class Scratch>
       const int64_t at = static_cast<int64_t>(row) * idx.GetStride(3) + static_cast<int64_t>(col);
       const size_t found = PlaceOf(beyond, GlobalIndex(core, idx, at), count);
       if (IsLeftOut(beyond, found, count)) return;
-      read.AddRow(npu::Space::kGm, false, table.Element(found), sizeof(T));
+      read.AddBytes(npu::Space::kGm, false, table.Element(found), sizeof(T));
     });
     report(ElementsOf(dst), AccessOfWhole(TileFacts(dst), true), read, IndexAccess(idx, rows, cols),
            npu::Access{npu::Space::kGm, true, place, 1, kBytes, kBytes});

@@ -34,8 +34,8 @@ NPU_ONE_BODY(npu::AccessList FilterAccess(const FilterMatrix& filter, int row, s
   npu::AccessList list;
   for (size_t i = 0; i < places; ++i) {
     const int64_t place = row * bytes / kBlock + static_cast<int64_t>(i);
-    list.AddRow(npu::Space::kL1, false, filter.conv.Data() + (place * filter.cols + col) * kBlock,
-                cols * kBlock);
+    list.AddBytes(npu::Space::kL1, false, filter.conv.Data() + (place * filter.cols + col) * kBlock,
+                  cols * kBlock);
   }
   return list;
 }

@@ -52,7 +52,8 @@ template <bool kAcross, class Dst, class Src>
     const size_t rows = kAcross ? lines.length : lines.count;
     const size_t cols = kAcross ? lines.count : lines.length;
     report(npu::Work{lines.count * lines.length, 0, 0},
-           npu::Access{npu::Space::kUb, true, dst.data(), 1, (rows + 15) / 16 * 16 * cols, 0},
+           npu::Access{npu::Space::kUb, true, dst.data(), 1, (rows + 15) / 16 * 16 * cols,
+                       (rows + 15) / 16 * 16 * cols},
            Reads(src));
   };
   npu::Issue("TMOV", npu::Pipe::kV, call_site, operands, [&] {

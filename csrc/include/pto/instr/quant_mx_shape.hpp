@@ -64,8 +64,8 @@ inline npu::AccessList ScalesPart(const TileT* tile, const MxShape& shape, const
   if (tile == nullptr) return list;
   for (size_t line = 0; line < (kDown ? shape.cols : shape.rows); ++line) {
     for (size_t at = 0; at < shape.groups; ++at) {
-      list.AddRow(npu::Space::kUb, true, tile->data() + place(shape.Of(kDown, line, at)),
-                  sizeof(typename TileT::DType));
+      list.AddBytes(npu::Space::kUb, true, tile->data() + place(shape.Of(kDown, line, at)),
+                    sizeof(typename TileT::DType));
     }
   }
   return list;
@@ -84,8 +84,8 @@ inline npu::AccessList CodesPart(const Dst& dst, const MxShape& shape, size_t pi
   const size_t codes = kDown ? shape.cols : shape.groups * kMxGroup;
   for (size_t row = 0; row < shape.rows; ++row) {
     const auto* start = reinterpret_cast<const std::byte*>(dst.data()) + row * pitch / kShare;
-    if (!kept) list.AddRow(npu::Space::kUb, true, start, (codes + kShare - 1) / kShare);
-    if (kept) list.AddRow(npu::Space::kUb, false, start + codes / kShare, codes % kShare);
+    if (!kept) list.AddBytes(npu::Space::kUb, true, start, (codes + kShare - 1) / kShare);
+    if (kept) list.AddBytes(npu::Space::kUb, false, start + codes / kShare, codes % kShare);
   }
   return list;
 }

@@ -187,8 +187,8 @@ NPU_ONE_BODY(npu::AccessList TurnedPart(ConvTurn turn, bool grouped, const ConvS
   npu::AccessList list;
   const auto bytes = static_cast<int64_t>(tile.ElementBytes());
   const auto add = [&](int64_t first, int64_t count) {
-    list.AddRow(npu::Space::kUb, is_write, tile.Data() + first * bytes,
-                static_cast<size_t>(std::max<int64_t>(count, 0) * bytes));
+    list.AddBytes(npu::Space::kUb, is_write, tile.Data() + first * bytes,
+                  static_cast<size_t>(std::max<int64_t>(count, 0) * bytes));
   };
   if (turn == ConvTurn::kFilter3d) {
     const int64_t image = sizes.channels * sizes.depth * sizes.pixels;
