@@ -30,8 +30,11 @@ __all__ = [
     "launch_count",
     "memory_map",
     "picture",
+    "random_order",
     "report",
 ]
+
+SEEDS = 1 << 64
 
 
 class InstructionCount(NamedTuple):
@@ -133,3 +136,31 @@ def hazards(
 def report() -> Report:
     """All findings so far: with NPU_CHECK=hazards of the whole process, else of the last :func:`hazards`."""
     return checking.report()
+
+
+@contextmanager
+def random_order(seed: int) -> Iterator[None]:
+    """Executes kernels in a random order that their flags allow, while the context is open, on all devices and threads.
+
+    Each pipe of a core keeps the order of its instructions; which pipe, core and block is next says chance, held back
+    by nothing but flags, barriers and ``SYNCALL``. A kernel that misses one of those computes wrong numbers under some
+    seeds; a right kernel computes the same under all. On-chip memory holds NaN (integers: -1) until it is written.
+
+    Args:
+        seed: 0 to 2**64 - 1. One seed is one order of each kernel, in every run.
+
+    Raises:
+        ValueError: another seed, or such a context is open already.
+        RuntimeError: the fault of a kernel.
+    """
+    if not 0 <= seed < SEEDS:
+        raise ValueError(f"check.random_order: expected a seed from 0 to {SEEDS - 1}, got {seed}")
+    placements.synchronize()
+    _runtime.random_order_start(seed)
+    try:
+        yield
+    finally:
+        try:
+            placements.synchronize()
+        finally:
+            _runtime.random_order_stop()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/active_observer.hpp"
 
-#include <initializer_list>
+#include <array>
 
 #include "npu/core.hpp"
 #include "observe/hazard_checker.hpp"
@@ -12,9 +12,16 @@
 namespace npu {
 namespace {
 
+std::array<InstructionObserver*, 4> Active(bool in_order) {
+  return {InstructionCounter::Active(), MemoryMap::Active(), StepRecorder::Active(),
+          in_order ? HazardChecker::Active() : nullptr};
+}
+
 /// Passes on to all that are on at the time of the call.
 class Everyone final : public InstructionObserver {
  public:
+  explicit Everyone(bool in_order) : in_order_(in_order) {}
+
   void OnInstruction(const Core& core, const Instruction& instruction) override {
     ForEach([&](InstructionObserver& to) { to.OnInstruction(core, instruction); });
   }
@@ -54,25 +61,26 @@ class Everyone final : public InstructionObserver {
 
  private:
   template <class Call>
-  static void ForEach(const Call& call) {
-    for (InstructionObserver* to : {InstructionCounter::Active(), MemoryMap::Active(),
-                                    HazardChecker::Active(), StepRecorder::Active()}) {
+  void ForEach(const Call& call) {
+    for (InstructionObserver* to : Active(in_order_)) {
       if (to != nullptr) call(*to);
     }
   }
+
+  const bool in_order_;
 };
 
 }  // namespace
 
-InstructionObserver* ActiveObserver() {
-  static auto* const everyone = new Everyone;  // outlives static destructors
+InstructionObserver* ActiveObserver(bool in_order) {
+  // They outlive static destructors.
+  static auto* const everyone = new Everyone(false);
+  static auto* const everyone_in_order = new Everyone(true);
   InstructionObserver* only = nullptr;
-  for (InstructionObserver* active : {InstructionCounter::Active(), MemoryMap::Active(),
-                                      HazardChecker::Active(), StepRecorder::Active()}) {
-    if (active != nullptr) {
-      if (only != nullptr) return everyone;
-      only = active;
-    }
+  for (InstructionObserver* active : Active(in_order)) {
+    if (active == nullptr) continue;
+    if (only != nullptr) return in_order ? everyone_in_order : everyone;
+    only = active;
   }
   return only;
 }

@@ -92,6 +92,10 @@ PYBIND11_MODULE(_runtime, module) {
   module.def(
       "instruction_count_stop", [] { Check(npuInstructionCountStop()); },
       "Stops counting; counts stay.");
+  module.def(
+      "random_order_start", [](uint64_t seed) { Check(npuRandomOrderStart(seed)); },
+      pybind11::arg("seed"), "Launches that start from now on run in a random order.");
+  module.def("random_order_stop", [] { Check(npuRandomOrderStop()); }, "Back to the usual order.");
   module.def("instruction_count", &InstructionCount, pybind11::arg("name"),
              "Executions of an instruction, and elements over all of them.");
 }

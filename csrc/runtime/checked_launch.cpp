@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/checked_launch.hpp"
 
+#include <optional>
+
 #include "observe/active_observer.hpp"
 #include "observe/hazard_checker.hpp"
 #include "runtime/finding_sentence.hpp"
 #include "runtime/global_memory.hpp"
 #include "runtime/hazard_session.hpp"
 #include "runtime/launch_scheduler.hpp"
+#include "runtime/random_executor.hpp"
+#include "runtime/random_order.hpp"
 
 namespace npu::runtime {
 
 Status RunLaunch(const Launch& launch) {
-  InstructionObserver* observer = ActiveObserver();
+  if (const std::optional<uint64_t> seed = RandomOrderSeed()) {
+    return RandomExecutor(launch, *seed, ActiveObserver(false)).Run();
+  }
+  InstructionObserver* observer = ActiveObserver(true);
   LaunchScheduler& scheduler = LaunchScheduler::OfThisThread();
   if (observer == nullptr) return scheduler.Run(launch, nullptr);
   const auto find = [](const void* context, const void* address) {

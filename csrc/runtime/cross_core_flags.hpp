@@ -6,29 +6,9 @@
 #include <vector>
 
 #include "runtime/core_slot.hpp"
+#include "runtime/launch_shape.hpp"
 
 namespace npu::runtime {
-
-/// Shape of a launch: which cores run it. Task t is core t % cores_per_block of block t /
-/// cores_per_block; of a mixed block core 0 is the cube core, 1 and 2 are the vector cores.
-struct LaunchShape {
-  uint32_t blocks = 0;
-  bool has_cube = false;
-  bool has_vector = false;
-
-  bool is_mix() const { return has_cube && has_vector; }
-  uint32_t cores_per_block() const { return is_mix() ? 3 : 1; }
-  uint32_t vector_cores_per_block() const { return is_mix() ? 2 : (has_vector ? 1 : 0); }
-  uint32_t tasks() const { return blocks * cores_per_block(); }
-  CoreType TypeOf(uint32_t task) const {
-    const bool is_cube = is_mix() ? task % 3 == 0 : has_cube;
-    return is_cube ? CoreType::kCube : CoreType::kVector;
-  }
-  /// Cores of type in the whole launch.
-  uint32_t Count(CoreType type) const {
-    return type == CoreType::kCube ? (has_cube ? blocks : 0) : blocks * vector_cores_per_block();
-  }
-};
 
 /// Counters of cross-core flags of one launch. Source: PTO ISA, ffts_cross_core_sync and
 /// wait_flag_dev.
@@ -51,6 +31,11 @@ class CrossCoreFlags {
 
   /// Takes a count off flag id of core; false when there is none.
   bool TryTake(Core& core, int id);
+
+  /// Whether TryTake would find one.
+  bool IsSet(uint32_t task, int id) const {
+    return !tasks_.empty() && tasks_[task].visible[id] != 0;
+  }
 
   /// core waits for id from now on.
   void Await(Core& core, int id);

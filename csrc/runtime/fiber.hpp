@@ -34,6 +34,8 @@ class Fiber {
   }
 
  private:
+  friend class FiberImage;
+
   /// What the C++ runtime keeps of exceptions in flight on a thread. Source: Itanium C++ ABI,
   /// __cxa_eh_globals.
   struct ExceptionState {

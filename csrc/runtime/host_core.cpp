@@ -35,8 +35,8 @@ uint32_t& FlagOfThread(int id) {
 /// Of cores that are threads: nothing is scheduled, and what needs other cores is a fault.
 class HostScheduler final : public CoreScheduler {
  public:
-  void SetCrossCoreFlag(Core&, FlagScope, int id) override { ++FlagOfThread(id); }
-  void WaitCrossCoreFlag(Core&, int id) override;
+  void SetCrossCoreFlag(Core&, Pipe, FlagScope, int id) override { ++FlagOfThread(id); }
+  void WaitCrossCoreFlag(Core&, Pipe, int id) override;
   void SyncAll(Core& core, SyncGroup) override {
     if (core.block_num > 1) RaiseAlone("SYNCALL");
   }
@@ -92,7 +92,7 @@ void HostScheduler::Yield(Core& core, const char* where) {
              "no progress of any core of host code in " + TextOf(timeout) + " ms");
 }
 
-void HostScheduler::WaitCrossCoreFlag(Core&, int id) {
+void HostScheduler::WaitCrossCoreFlag(Core&, Pipe, int id) {
   uint32_t& count = FlagOfThread(id);
   if (count == 0) {
     RaiseFault("a cross-core flag",

@@ -81,7 +81,7 @@ void LaunchScheduler::Reset(const Launch& launch, InstructionObserver* observer)
   stopped_ = false;
   interrupted_ = false;
   progress_ = 1;
-  seen_progress_ = 0;
+  spin_.Reset();
   ready_ = {};
   polling_ = {};
   blocked_.clear();
@@ -228,7 +228,7 @@ void LaunchScheduler::RunPasses(CoreSlot& slot) {
     return;
   } catch (const LaunchAborted&) {
   } catch (const Fault& fault) {
-    Stop(NPU_ERROR_KERNEL_FAULT, fault.what() + DescribePlace(slot.core));
+    if (!stopped_) Stop(NPU_ERROR_KERNEL_FAULT, fault.what() + fault_place_.Describe(slot.core));
   } catch (const std::exception& error) {
     Stop(NPU_ERROR_KERNEL_FAULT, std::string(Where(slot.core).c_str()) +
                                      ": expected no exception out of the kernel, got " +
@@ -319,7 +319,7 @@ void LaunchScheduler::Wake(CoreSlot& slot) {
   ready_.Push(&slot);
 }
 
-void LaunchScheduler::SetCrossCoreFlag(Core& core, FlagScope scope, int id) {
+void LaunchScheduler::SetCrossCoreFlag(Core& core, Pipe, FlagScope scope, int id) {
   if (CheckStopped(SlotOf(core))) return;
   flags_.Set(core, scope, id, woken_);
   ++progress_;
@@ -327,7 +327,7 @@ void LaunchScheduler::SetCrossCoreFlag(Core& core, FlagScope scope, int id) {
   woken_.clear();
 }
 
-void LaunchScheduler::WaitCrossCoreFlag(Core& core, int id) {
+void LaunchScheduler::WaitCrossCoreFlag(Core& core, Pipe, int id) {
   CoreSlot& slot = SlotOf(core);
   if (CheckStopped(slot)) return;
   while (!flags_.TryTake(core, id)) {
@@ -340,10 +340,10 @@ void LaunchScheduler::WaitCrossCoreFlag(Core& core, int id) {
 void LaunchScheduler::SyncAll(Core& core, SyncGroup group) {
   CoreSlot& slot = SlotOf(core);
   if (CheckStopped(slot)) return;
-  CheckGroup(core, group);
+  CheckGroup(core, group, shape_, {Ended(CoreType::kVector), Ended(CoreType::kCube)});
   Barrier& barrier = barriers_[static_cast<int>(group)];
   ++progress_;
-  if (++barrier.arrived < GroupSize(group)) {
+  if (++barrier.arrived < shape_.GroupSize(group)) {
     barrier.waiting.Push(&slot);
     slot.wait_id = static_cast<int>(group);
     return Block(slot, Wait::kSyncAll);

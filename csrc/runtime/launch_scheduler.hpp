@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,8 +10,10 @@
 #include "runtime/core_slot.hpp"
 #include "runtime/cross_core_flags.hpp"
 #include "runtime/fiber.hpp"
+#include "runtime/kernel_end.hpp"
 #include "runtime/launch.hpp"
 #include "runtime/signal_fault.hpp"
+#include "runtime/spin_watch.hpp"
 #include "runtime/status.hpp"
 
 namespace npu::runtime {
@@ -21,7 +22,7 @@ namespace npu::runtime {
 /// when a core has to wait is another fiber taken, so a kernel without cross-core waits costs one
 /// pair of switches. At most as many cores run at a time as the chip has. The order is a function
 /// of the launch alone.
-class LaunchScheduler final : public CoreScheduler, private SignalTaker {
+class LaunchScheduler final : public CoreScheduler, public TerminationTaker, private SignalTaker {
  public:
   LaunchScheduler() = default;
   ~LaunchScheduler();
@@ -32,8 +33,8 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   /// Runs launch to its end. The first fault stops all its cores.
   Status Run(const Launch& launch, InstructionObserver* observer);
 
-  void SetCrossCoreFlag(Core& core, FlagScope scope, int id) override;
-  void WaitCrossCoreFlag(Core& core, int id) override;
+  void SetCrossCoreFlag(Core& core, Pipe pipe, FlagScope scope, int id) override;
+  void WaitCrossCoreFlag(Core& core, Pipe pipe, int id) override;
   void SyncAll(Core& core, SyncGroup group) override;
   void Yield(Core& core, const char* where) override;
   void Poll(Core& core) override;
@@ -41,7 +42,7 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   std::byte* VectorBuffer(Core& core, uint32_t index) override;
   std::byte* CubeBuffer(Core& core) override;
   uint32_t CoreId(Core& core) override;
-  void OnFault(Core& core) override;
+  void OnFault(Core& core) override { fault_place_.Note(core); }
 
  private:
   static constexpr int kSyncGroups = 3;
@@ -94,11 +95,8 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   void Block(CoreSlot& slot, Wait wait);
   void Wake(CoreSlot& slot);
 
-  void CheckGroup(Core& core, SyncGroup group) const;
-  uint32_t GroupSize(SyncGroup group) const;
   /// Tasks on cores of type that have ended.
   uint32_t Ended(CoreType type) const;
-  bool InGroup(CoreType type, SyncGroup group) const;
 
   /// Ends the launch: every suspended core is resumed to unwind.
   void Stop(npuError_t code, std::string message);
@@ -109,20 +107,12 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   /// already: the call comes from a destructor, which must not throw, and has to return at once.
   bool CheckStopped(CoreSlot& slot);
   void CheckSpin(CoreSlot& slot);
-  /// Gives processes that the core polls for time, and stops if one of them has ended.
-  void AwaitPeers(CoreSlot& slot);
   /// Leaves the fiber of slot for good; its stack is never run again.
   [[noreturn]] void Abandon(CoreSlot& slot);
-  [[noreturn]] void AbandonTerminated();
-  void StopTerminated(const CoreSlot& slot);
+  [[noreturn]] void AbandonTerminated() override;
   bool TakeSignal(const SignalFault& fault, char** stack) noexcept override;
   [[noreturn]] void OnSignalFault() override;
-  static void InstallTerminateHandler();
-  [[noreturn]] static void OnTerminate();
 
-  /// Where in the kernel the fault of core, thrown last, comes from.
-  std::string DescribePlace(const Core& core) const;
-  std::string DescribeSignal() const;
   std::string DescribeWaits() const;
   std::string Describe(const CoreSlot& slot) const;
 
@@ -158,10 +148,7 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
 
   // Search for spins without progress.
   uint64_t progress_ = 0;  // beside tasks that start
-  uint64_t seen_progress_ = 0;
-  uint64_t fruitless_polls_ = 0;
-  bool peer_is_lost_ = false;  // when last looked at
-  std::chrono::steady_clock::time_point progress_time_;
+  SpinWatch spin_;
 
   // Stacks and cores, kept from launch to launch.
   Fiber main_;
@@ -172,9 +159,8 @@ class LaunchScheduler final : public CoreScheduler, private SignalTaker {
   std::vector<Fiber*> idle_fibers_;
   std::vector<Fiber*> abandoned_fibers_;
   CorePool cores_;
-  std::vector<const void*> fault_calls_;  // that led to the last fault
-  const Core* fault_core_ = nullptr;      // of that fault
-  SignalFault signal_fault_;              // number is 0 unless one is being handled
+  FaultPlace fault_place_;
+  SignalFault signal_fault_;  // number is 0 unless one is being handled
   const SignalScope signals_{this};
   Core** const current_core_ = &current_core;  // of the thread that owns all this
 };

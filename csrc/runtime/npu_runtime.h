@@ -341,6 +341,12 @@ NPU_API npuError_t npuStepsStart(uint32_t block);
 NPU_API npuError_t npuStepsStop(void);
 NPU_API npuError_t npuStepsCount(size_t* steps);
 NPU_API npuError_t npuStepsStep(size_t index, npuStep* step);
+/** Launches that start between the two, which do not nest, execute the pipes of their kernels in a
+ * random order that flags and barriers allow, which is a function of seed and kernel: a kernel
+ * without a flag that it needs computes something else, a right one the same. Not for measuring: a
+ * hundred times slower. */
+NPU_API npuError_t npuRandomOrderStart(uint64_t seed);
+NPU_API npuError_t npuRandomOrderStop(void);
 
 #ifdef __cplusplus
 }

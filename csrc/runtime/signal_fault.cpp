@@ -110,12 +110,13 @@ SignalScope::SignalScope(SignalTaker* taker) {
       sigaltstack(&stack, nullptr);
     }
   }
+  former_ = pthread_getspecific(taker_key);
   pthread_setspecific(taker_key, taker);
 }
 
 SignalScope::~SignalScope() {
   if (!kTakesSignals) return;
-  pthread_setspecific(taker_key, nullptr);
+  pthread_setspecific(taker_key, former_);
   if (stack_ == nullptr) return;
   stack_t stack = {};
   if (sigaltstack(nullptr, &stack) == 0 && stack.ss_sp == stack_) {

@@ -37,7 +37,8 @@ class SignalScope {
   SignalScope& operator=(const SignalScope&) = delete;
 
  private:
-  void* stack_ = nullptr;  // on which handlers run: that of a core may have overflown
+  void* former_ = nullptr;  // who took them before, and does again
+  void* stack_ = nullptr;   // on which handlers run: that of a core may have overflown
 };
 
 }  // namespace npu::runtime

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/fiber_image.hpp"
+
 namespace npu::runtime {
 namespace {
 
@@ -20,6 +22,7 @@ class Runner {
   explicit Runner(void (*body)(Runner&)) : body_(body), fiber_(&Runner::Start, this) {}
   void Resume() { Fiber::Switch(main_, fiber_); }
   void Pause() { Fiber::Switch(fiber_, main_); }
+  Fiber& fiber() { return fiber_; }
   std::vector<std::string> log;
   uintptr_t seen = 0;
 
@@ -49,6 +52,32 @@ TEST(Fiber, KeepsItsLocalsAcrossSwitches) {
   }
   EXPECT_EQ(runner.log, (std::vector<std::string>{"fiber 0", "main 0", "fiber 1", "main 1",
                                                   "fiber 2", "main 2"}));
+}
+
+TEST(FiberImage, GoesOnFromWhereItWasTakenAsOftenAsItIsPutBack) {
+  Runner runner([](Runner& self) {
+    for (volatile uintptr_t local = 1;; local = local + 1) {
+      self.seen = local;
+      self.Pause();
+    }
+  });
+  const auto next = [&] {
+    runner.Resume();
+    return runner.seen;
+  };
+  next();
+  FiberImage second, fourth;
+  EXPECT_EQ(next(), 2u);
+  second.Take(runner.fiber());
+  next();
+  next();
+  fourth.Take(runner.fiber());
+  for (int i = 0; i < 3; ++i) {
+    second.PutBack(runner.fiber());
+    EXPECT_EQ(next(), 3u);
+    fourth.PutBack(runner.fiber());
+    EXPECT_EQ(next(), 5u);
+  }
 }
 
 TEST(Fiber, StartsWithAnAlignedStack) {

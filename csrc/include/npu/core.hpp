@@ -26,11 +26,12 @@ inline constexpr int kMemoriesAtHand = 4;
 /// another core or throw.
 class CoreScheduler {
  public:
-  /// Sets cross-core flag id for the cores in scope; of kIntraBlock id is from kIntraBlockFlag on.
-  virtual void SetCrossCoreFlag(Core& core, FlagScope scope, int id) = 0;
-  /// Returns once flag id (0 to kFlagIdsOfCore - 1) of this core is set, and takes one count off
-  /// it.
-  virtual void WaitCrossCoreFlag(Core& core, int id) = 0;
+  /// Sets cross-core flag id for the cores in scope, once pipe has ended its earlier instructions;
+  /// of kIntraBlock id is from kIntraBlockFlag on.
+  virtual void SetCrossCoreFlag(Core& core, Pipe pipe, FlagScope scope, int id) = 0;
+  /// Holds pipe, or with kS or kAll the core, until flag id (0 to kFlagIdsOfCore - 1) of this core
+  /// is set, and takes one count off it.
+  virtual void WaitCrossCoreFlag(Core& core, Pipe pipe, int id) = 0;
   /// Returns once every core of group has arrived.
   virtual void SyncAll(Core& core, SyncGroup group) = 0;
   /// Lets other cores run; where says what the core polls ("dcci", "TTEST").
@@ -49,6 +50,20 @@ class CoreScheduler {
   virtual uint32_t CoreId(Core& core) = 0;
   /// A fault of core is about to be thrown: the calls that lead to it are still there to be read.
   virtual void OnFault(Core&) {}
+
+  // Asked only while core.observer is set: the order of execution is then the scheduler's to say.
+  // A scheduler that runs a core in the order of its text has nothing to do here.
+
+  /// The next instruction is one of pipe. Whether its place in the text is the time to execute it;
+  /// else this returns a second time, false first, and true on a copy of the stack when its turn
+  /// has come. With has_result the text reads what it finds: always true.
+  virtual bool BeginInstruction(Core&, Pipe, bool /*has_result*/) { return true; }
+  /// It has been executed. Does not return on a copy of the stack.
+  virtual void EndInstruction(Core&) {}
+  virtual void SetFlag(Core&, Pipe /*source*/, Pipe /*destination*/, int /*id*/) {}
+  virtual void WaitFlag(Core&, Pipe /*source*/, Pipe /*destination*/, int /*id*/) {}
+  /// Returns once all pipes of core have executed what comes before in its text. Throws nothing.
+  virtual void AwaitPipes(Core&) {}
 
  protected:
   ~CoreScheduler() = default;

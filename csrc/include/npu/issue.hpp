@@ -48,20 +48,24 @@ class NextInstruction {
 
 /// The one door through which an instruction passes. operands(report) calls report(work,
 /// operands...), each an Access or an AccessList, and is evaluated only when somebody listens;
-/// execute does the work.
+/// execute does the work. has_result: execute also writes to variables of the kernel, which has
+/// waited for pipe when this returns.
 template <class Operands, class Execute>
 inline void Issue(const char* name, Pipe pipe, const void* call_site, Operands&& operands,
-                  Execute&& execute) {
+                  Execute&& execute, bool has_result = false) {
   Core& core = RunningCore(name);
   CountInstruction(core);
-  if (__builtin_expect(core.observer != nullptr, 0)) {
+  const bool is_observed = core.observer != nullptr;
+  if (__builtin_expect(is_observed, 0)) {
     operands([&](const Work& work, const auto&... accesses) {
       AccessList list;
       (list.AddOperand(accesses), ...);
       core.observer->OnInstruction(core, {name, pipe, call_site, work, list.begin(), list.size()});
     });
+    if (!core.scheduler->BeginInstruction(core, pipe, has_result)) return;
   }
   std::forward<Execute>(execute)();
+  if (__builtin_expect(is_observed, 0)) core.scheduler->EndInstruction(core);
 }
 
 /// Tells of an access of the scalar pipe to element, which goes through no door of its own.

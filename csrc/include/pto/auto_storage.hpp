@@ -63,6 +63,8 @@ NPU_ONE_BODY(void TakeStorage(npu::AutoBlock& block, npu::Space space, uint64_t 
 /// one: tiles of host code live on after launches, and static ones after their thread's core.
 NPU_ONE_BODY(void GiveStorage(npu::AutoBlock* block)) {
   if (block->core != nullptr) {
+    // Instructions that name the tile may be under way.
+    if (block->core->observer) block->core->scheduler->AwaitPipes(*block->core);
     npu::AutoBlock** link = &block->core->auto_blocks[static_cast<int>(block->space)];
     while (*link != nullptr && *link != block) link = &(*link)->next;
     if (*link != nullptr) *link = block->next;

@@ -23,7 +23,7 @@ NPU_ONE_BODY(void SetCrossCore(const char* op, pipe_t pipe, uint64_t message)) {
   if (core.observer) {
     core.observer->OnSetCrossCoreFlag(core, static_cast<npu::Pipe>(pipe), scope, id, call_site);
   }
-  core.scheduler->SetCrossCoreFlag(core, scope, id);
+  core.scheduler->SetCrossCoreFlag(core, static_cast<npu::Pipe>(pipe), scope, id);
 }
 
 /// Waits for flag id, counted from first of all flags of a core.
@@ -37,7 +37,7 @@ NPU_ONE_BODY(void WaitCrossCore(const char* op, pipe_t pipe, int first, int64_t 
         "pipe " + npu::TextOf(pipe) + ", id " + npu::TextOf(id));
   }
   const int flag = first + static_cast<int>(id);
-  core.scheduler->WaitCrossCoreFlag(core, flag);
+  core.scheduler->WaitCrossCoreFlag(core, static_cast<npu::Pipe>(pipe), flag);
   if (core.observer) {
     core.observer->OnWaitCrossCoreFlag(core, static_cast<npu::Pipe>(pipe), flag, call_site);
   }
@@ -71,7 +71,8 @@ NPU_ONE_BODY(void SetIntraBlock(pipe_t pipe, int64_t id)) {
     core.observer->OnSetCrossCoreFlag(core, static_cast<npu::Pipe>(pipe),
                                       npu::FlagScope::kIntraBlock, flag, call_site);
   }
-  core.scheduler->SetCrossCoreFlag(core, npu::FlagScope::kIntraBlock, flag);
+  core.scheduler->SetCrossCoreFlag(core, static_cast<npu::Pipe>(pipe), npu::FlagScope::kIntraBlock,
+                                   flag);
 }
 
 }  // namespace pto::detail

@@ -182,7 +182,7 @@ namespace detail {
 
 [[gnu::always_inline]] inline void WaitBetweenCores(pipe_t pipe, int id) {
   const npu::Core& core = npu::RunningCore("Event");
-  if (core.arch->generation == npu::Generation::kA3) return wait_flag_dev(pipe, id);
+  if (core.arch->generation == npu::Generation::kA3) return wait_flag_dev(id);  // no pipe there
   wait_intra_block(pipe, id);
 }
 

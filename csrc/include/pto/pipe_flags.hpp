@@ -55,7 +55,7 @@ struct PipeFlags {
     if (IsCube() && parted) set_intra_block(pipe, id + 16);
   }
   [[gnu::always_inline]] static inline void Await(pipe_t pipe, int id, bool parted) {
-    if (IsA3()) return wait_flag_dev(pipe, id);
+    if (IsA3()) return wait_flag_dev(id);  // which knows no pipe
     wait_intra_block(pipe, id);
     if (IsCube() && parted) wait_intra_block(pipe, id + 16);
   }

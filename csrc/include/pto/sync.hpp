@@ -48,8 +48,9 @@ NPU_ONE_BODY(void SetFlag(pipe_t source, pipe_t destination, int id)) {
   if (__builtin_expect(count == UINT8_MAX, 0)) RaiseFlagFull(source, destination, id);
   ++count;
   if (core.observer) {
-    core.observer->OnSetFlag(core, static_cast<npu::Pipe>(source),
-                             static_cast<npu::Pipe>(destination), id, call_site);
+    const auto from = static_cast<npu::Pipe>(source), to = static_cast<npu::Pipe>(destination);
+    core.observer->OnSetFlag(core, from, to, id, call_site);
+    core.scheduler->SetFlag(core, from, to, id);
   }
 }
 
@@ -62,8 +63,9 @@ NPU_ONE_BODY(void WaitFlag(pipe_t source, pipe_t destination, int id)) {
   if (__builtin_expect(count == 0, 0)) RaiseFlagUnset(source, destination, id);
   --count;
   if (core.observer) {
-    core.observer->OnWaitFlag(core, static_cast<npu::Pipe>(source),
-                              static_cast<npu::Pipe>(destination), id, call_site);
+    const auto from = static_cast<npu::Pipe>(source), to = static_cast<npu::Pipe>(destination);
+    core.observer->OnWaitFlag(core, from, to, id, call_site);
+    core.scheduler->WaitFlag(core, from, to, id);
   }
 }
 
@@ -92,7 +94,10 @@ NPU_ONE_BODY(void PipeBarrier(pipe_t pipe)) {
   if (static_cast<unsigned>(pipe) > PIPE_ALL) {
     npu::RaiseFault("pipe_barrier", "a pipe from PIPE_S (0) to PIPE_ALL (7)", npu::TextOf(pipe));
   }
-  if (core.observer) core.observer->OnBarrier(core, static_cast<npu::Pipe>(pipe), call_site);
+  if (core.observer) {
+    core.observer->OnBarrier(core, static_cast<npu::Pipe>(pipe), call_site);
+    if (pipe == PIPE_ALL) core.scheduler->AwaitPipes(core);
+  }
 }
 
 }  // namespace pto::detail

@@ -21,7 +21,10 @@ inline bool TakesPart(const npu::Core& core, SyncCoreType cores) {
 template <class Meet>
 inline void SyncAt(npu::Core& core, const npu::SyncPoint& point, const void* call_site,
                    const Meet& meet) {
-  if (core.observer) core.observer->OnArrive(core, point, call_site);
+  if (core.observer) {
+    core.observer->OnArrive(core, point, call_site);
+    core.scheduler->AwaitPipes(core);
+  }
   meet();
   if (core.observer) core.observer->OnLeave(core, point, call_site);
 }

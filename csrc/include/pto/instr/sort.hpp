@@ -243,7 +243,7 @@ template <bool kStopsEarly, class Dst, class Tmp, class... Src>
     report(ElementsOf(dst), Writes(dst), StartAccess(tmp, 1, merged, true),
            StartAccess(tmp, 1, static_cast<int>(LinesOf(dst).length), false), Reads(src)...);
   };
-  npu::Issue("TMRGSORT", npu::Pipe::kV, call_site, operands, [&] {
+  const auto merge = [&] {
     const npu::Core& core = *npu::current_core;
     CheckType<T>(core, "TMRGSORT", kSorted);
     CheckTile(core, "TMRGSORT", "dst", dst);
@@ -263,7 +263,8 @@ template <bool kStopsEarly, class Dst, class Tmp, class... Src>
     if (!kStopsEarly) return;
     const auto taken = [&](size_t i) { return static_cast<uint16_t>(lists[i].taken); };
     executed = {taken(0), taken(1), taken(2), taken(3)};
-  });
+  };
+  npu::Issue("TMRGSORT", npu::Pipe::kV, call_site, operands, merge, kStopsEarly);
 }
 
 }  // namespace detail
