@@ -51,10 +51,10 @@ void LaunchHazards::OnInstruction(const Core& core, const Instruction& instructi
     for (size_t i = 0; i < instruction.access_count; ++i) {
       const Access& access = instruction.accesses[i];
       if (access.is_write != is_write) continue;
-      if (!access.goes_on) ReportConflicts(touch);
+      if (!access.goes_on && !conflicts_.empty()) ReportConflicts(touch);
       if (Clip(touch, access)) TouchAll(touch, access);
     }
-    ReportConflicts(touch);
+    if (!conflicts_.empty()) ReportConflicts(touch);
   }
   if (global_.size() > settle_at_) SettleGlobal();
 }
@@ -73,8 +73,7 @@ bool LaunchHazards::Clip(Touch& touch, const Access& access) const {
   if (!IsPlace(access.begin)) return false;
   const SpaceBytes& own = touch.core.spaces[static_cast<int>(access.space)];
   if (own.begin <= begin && end <= own.end) {
-    const auto found = goes_on ? touch.core.extents.end() : touch.core.extents.find(begin);
-    if (found != touch.core.extents.end()) touch.extent = found->second;
+    if (!goes_on && Wants(kHazardOverlap)) touch.extent = touch.core.extents.At(begin);
     return true;
   }
   const bool overhangs = own.begin <= begin && begin < own.end;

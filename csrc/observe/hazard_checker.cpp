@@ -14,11 +14,16 @@ std::atomic<uint64_t> starts{0};
 
 /// The launch that this thread runs, and the start that it belongs to: one that has seen a stop has
 /// not seen all flags, and looks no further.
-thread_local LaunchHazards* launch_of_thread = nullptr;
-thread_local uint64_t start_of_launch = 0;
+struct LaunchOfThisThread {
+  LaunchHazards* hazards;
+  uint64_t start;
+};
+// Each instruction reads it: the initial-exec model spares a call.
+__attribute__((tls_model("initial-exec"))) __thread LaunchOfThisThread launch_of_thread;
 
 LaunchHazards* LaunchOfThread() {
-  return start_of_launch == starts.load(std::memory_order_relaxed) ? launch_of_thread : nullptr;
+  const LaunchOfThisThread launch = launch_of_thread;
+  return launch.start == starts.load(std::memory_order_relaxed) ? launch.hazards : nullptr;
 }
 
 }  // namespace
@@ -42,13 +47,13 @@ InstructionObserver* HazardChecker::Active() {
 }
 
 HazardChecker::Launch::Launch(const HazardLaunchFacts& facts) {
-  start_of_launch = starts.load(std::memory_order_acquire);
+  launch_of_thread.start = starts.load(std::memory_order_acquire);
   if (Active() == nullptr) return;
   hazards_ = std::make_unique<LaunchHazards>(active_kinds.load(std::memory_order_relaxed), facts);
-  launch_of_thread = hazards_.get();
+  launch_of_thread.hazards = hazards_.get();
 }
 
-HazardChecker::Launch::~Launch() { launch_of_thread = nullptr; }
+HazardChecker::Launch::~Launch() { launch_of_thread.hazards = nullptr; }
 
 void HazardChecker::OnInstruction(const Core& core, const Instruction& instruction) {
   if (LaunchHazards* launch = LaunchOfThread()) launch->OnInstruction(core, instruction);

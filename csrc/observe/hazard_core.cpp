@@ -20,7 +20,7 @@ void HazardCore::Begin(HazardTask number, const Core& core) {
   for (uint32_t& count : seen) count = dispatches;
   barrier_of_vector = 0;
   for (auto& flag : flags) flag.clear();
-  extents.clear();
+  extents.Clear();
   for (uint32_t& count : arrivals) count = 0;
   soft_arrivals.clear();
   polled = {};

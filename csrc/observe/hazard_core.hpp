@@ -22,6 +22,35 @@ struct SpaceBytes {
   uint64_t begin = 0, end = 0;
 };
 
+/// Places of the tiles of a core, by address.
+class HazardExtents {
+ public:
+  void Clear() {
+    extents_.clear();
+    for (TileExtent& slot : slots_) slot = {};
+  }
+  void Set(const TileExtent& extent) {
+    extents_[extent.begin] = extent;
+    SlotOf(extent.begin) = extent;
+  }
+  /// That of the tile that was placed at address last, or none.
+  TileExtent At(uint64_t address) {
+    TileExtent& slot = SlotOf(address);
+    if (slot.begin == address && slot.end != 0) return slot;
+    const auto found = extents_.find(address);
+    if (found == extents_.end()) return {};
+    return slot = found->second;
+  }
+
+ private:
+  static constexpr size_t kSlots = 32;
+
+  TileExtent& SlotOf(uint64_t address) { return slots_[(address >> 5 ^ address >> 12) % kSlots]; }
+
+  std::unordered_map<uint64_t, TileExtent> extents_;
+  TileExtent slots_[kSlots];  // some of them at hand
+};
+
 /// One core of a launch while it runs: what its pipes know.
 struct HazardCore {
   static constexpr int kFlags = kPipes * kPipes * kEventIds;
@@ -40,7 +69,7 @@ struct HazardCore {
   uint32_t seen[kPipes] = {};   // of them by pipe
   Epoch barrier_of_vector = 0;  // the last epoch of pipe V that has ended for pipe V itself
   std::vector<PendingFlag> flags[kFlags];
-  std::unordered_map<uint64_t, TileExtent> extents;         // of tiles, by address
+  HazardExtents extents;
   uint32_t arrivals[3] = {};                                // at meetings, by SyncGroup
   std::unordered_map<const void*, uint32_t> soft_arrivals;  // by counter
   TileExtent polled;  // signals that an instruction which has not ended yet looks at

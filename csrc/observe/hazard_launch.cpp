@@ -26,7 +26,7 @@ Pipe HeldBy(const HazardCore& core, Pipe pipe) {
 
 }  // namespace
 
-HazardCore& LaunchHazards::CoreOf(const Core& core) {
+HazardCore& LaunchHazards::FindCore(const Core& core) {
   if (cores_per_block_ == 0) {
     cores_per_block_ = core.sub_block_num > 1 ? 3 : 1;
     is_cube_launch_ = core.type == CoreType::kCube;
@@ -36,9 +36,8 @@ HazardCore& LaunchHazards::CoreOf(const Core& core) {
                           : core.type == CoreType::kCube
                               ? 3 * core.block_idx
                               : 3 * core.block_idx + 1 + core.sub_block_id;
-  if (last_ == nullptr || last_->task != task) {
-    last_ = tasks_[task].core != nullptr ? tasks_[task].core.get() : &BeginCore(task, core);
-  }
+  if (tasks_[task].core == nullptr) BeginCore(task, core);
+  last_ = tasks_[task].core.get();
   if (last_->polled.end != 0) [[unlikely]] {
     const TileExtent polled = std::exchange(last_->polled, {});
     last_->Learn(Pipe::kS, cross_core_.Signals(polled.begin, polled.end));
@@ -46,14 +45,13 @@ HazardCore& LaunchHazards::CoreOf(const Core& core) {
   return *last_;
 }
 
-HazardCore& LaunchHazards::BeginCore(HazardTask task, const Core& core) {
+void LaunchHazards::BeginCore(HazardTask task, const Core& core) {
   if (idle_.empty()) idle_.push_back(std::make_unique<HazardCore>());
   tasks_[task].core = std::move(idle_.back());
   idle_.pop_back();
   HazardCore& begun = *tasks_[task].core;
   begun.Begin(task, core);
   running_.push_back(&begun);
-  return begun;
 }
 
 void LaunchHazards::OnSetFlag(const Core& core, Pipe source, Pipe destination, int id,
@@ -72,7 +70,11 @@ void LaunchHazards::OnWaitFlag(const Core& core, Pipe source, Pipe destination, 
   std::vector<PendingFlag>& pending = here.Flag(source, destination, id);
   if (pending.empty()) return;  // a fault, unless the check started in between
   here.Await(destination, pending.front().clock);
-  pending.erase(pending.begin());
+  if (pending.size() == 1) {
+    pending.pop_back();
+  } else {
+    pending.erase(pending.begin());
+  }
 }
 
 void LaunchHazards::OnBarrier(const Core& core, Pipe pipe) {
@@ -105,7 +107,7 @@ void LaunchHazards::OnPlacement(const Core& core, const Placement& placement) {
   if (!Wants(kHazardOverlap)) return;
   HazardCore& here = CoreOf(core);
   const uint64_t begin = here.spaces[static_cast<int>(placement.space)].begin + placement.address;
-  here.extents[begin] = {begin, begin + placement.bytes};
+  here.extents.Set({begin, begin + placement.bytes});
 }
 
 void LaunchHazards::OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id) {

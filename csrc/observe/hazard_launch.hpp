@@ -57,7 +57,7 @@ class LaunchHazards {
  private:
   /// One access while it is looked at.
   struct Touch {
-    const HazardCore& core;
+    HazardCore& core;
     const HazardClock& clock;
     HazardStamp stamp;
     Space space = Space::kGm;
@@ -78,8 +78,14 @@ class LaunchHazards {
   };
 
   bool Wants(HazardKinds kind) const { return (kinds_ & kind) != 0; }
-  HazardCore& CoreOf(const Core& core);
-  HazardCore& BeginCore(HazardTask task, const Core& core);
+  HazardCore& CoreOf(const Core& core) {
+    const bool is_last = last_ != nullptr && last_->block == core.block_idx &&
+                         last_->sub_block == core.sub_block_id && last_->type == core.type &&
+                         last_->polled.end == 0;
+    return is_last ? *last_ : FindCore(core);
+  }
+  HazardCore& FindCore(const Core& core);
+  void BeginCore(HazardTask task, const Core& core);
 
   // Accesses.
   bool Clip(Touch& touch, const Access& access) const;

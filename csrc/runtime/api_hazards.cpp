@@ -32,6 +32,11 @@ npuFindingSide SideOf(const npu::HazardSide& side) {
           side.call_site};
 }
 
+bool OfFlag(const npu::Hazard& hazard) {
+  return hazard.kind == npu::HazardKind::kFlagLeftSet ||
+         hazard.kind == npu::HazardKind::kFlagSetAgain;
+}
+
 }  // namespace
 
 npuError_t npuHazardsStart(uint32_t kinds) {
@@ -72,7 +77,7 @@ npuError_t npuHazardsFinding(size_t index, npuFinding* finding) {
     const npu::Hazard& hazard = found.hazard;
     *finding = {npu::HazardName(hazard.kind),
                 hazard.kernel,
-                npu::SpaceName(hazard.space),
+                OfFlag(hazard) ? "" : npu::SpaceName(hazard.space),
                 hazard.begin,
                 hazard.end,
                 SideOf(hazard.first),
