@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <type_traits>
 
@@ -45,42 +46,38 @@ struct Record<half> {
 template <class T>
 inline constexpr size_t kRecordLength = sizeof(Record<T>) / sizeof(T);
 
-/// True if score a stands before score b: positive NaN, then descending, then negative NaN. The
-/// two zeros are equal.
+/// A number for the place of a score: a higher one stands before a lower one, positive NaN first,
+/// then descending, then negative NaN. The two zeros are equal.
 template <class T>
-inline bool StandsBefore(T a, T b) {
-  const auto rank = [](float value) {
-    if (value == value) return 0;
-    return __builtin_signbit(value) ? -1 : 1;
-  };
-  const auto x = static_cast<float>(a), y = static_cast<float>(b);
-  if (x == x && y == y) return x > y;
-  return rank(x) > rank(y);
+inline int32_t SortKey(T score) {
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  const auto value = static_cast<float>(score);
+  int32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  const int32_t number = value == 0 ? 0 : bits ^ (bits >> 31 & kMost);
+  return value == value ? number : kMost ^ bits >> 31;
 }
 
-/// Sorts count records; equal ones stay in order.
-template <class T>
-inline void SortRecords(Record<T>* records, size_t count) {
-  for (size_t end = 1; end < count; ++end) {
-    const Record<T> record = records[end];
-    size_t at = end;
-    for (; at > 0 && StandsBefore(record.score, records[at - 1].score); --at)
-      records[at] = records[at - 1];
-    records[at] = record;
-  }
-}
-
-/// Writes the sorted records of count scores, and as many of the group's other places as there is
-/// room for, which hold negative NaN.
+/// Writes the sorted records of count scores, equal ones in order, and as many of the group's other
+/// places as there is room for, which hold negative NaN.
 template <class T>
 inline void SortGroup(T* out, size_t room, const T* scores, const uint32_t* indexes, size_t count) {
-  Record<T> records[kSortGroup] = {};
+  Record<T> records[kSortGroup] = {}, sorted[kSortGroup];
+  int32_t key[kSortGroup], place[kSortGroup] = {};
   for (size_t i = 0; i < kSortGroup; ++i) {
     records[i].score = i < count ? scores[i] : static_cast<T>(-__builtin_nanf(""));
     records[i].index = i < count ? indexes[i] : 0;
   }
-  SortRecords(records, count);
-  std::memcpy(static_cast<void*>(out), records,
+  for (size_t i = 0; i < kSortGroup; ++i) key[i] = SortKey(records[i].score);
+  // The place of each is the number of those before it: no branches, all lanes of a vector.
+  for (size_t other = 0; other < kSortGroup; ++other) {
+    for (size_t i = 0; i < kSortGroup; ++i) {
+      const bool is_before = (key[other] > key[i]) | ((key[other] == key[i]) & (other < i));
+      place[i] += static_cast<int32_t>(is_before);
+    }
+  }
+  for (size_t i = 0; i < kSortGroup; ++i) sorted[place[i]] = records[i];
+  std::memcpy(static_cast<void*>(out), sorted,
               std::min(kSortGroup, room / kRecordLength<T>) * sizeof(Record<T>));
 }
 
@@ -145,21 +142,25 @@ struct SortedList {
 template <class T>
 inline size_t MergeLists(std::byte* to, SortedList* lists, size_t count, bool stops_early) {
   constexpr size_t kBytes = sizeof(Record<T>);
-  const auto score = [&](size_t i) {
+  constexpr int64_t kEnded = std::numeric_limits<int64_t>::min();
+  int64_t next[kMostLists] = {kEnded, kEnded, kEnded, kEnded};  // keys
+  const auto look = [&](size_t i) {
+    const SortedList& list = lists[i];
     T value;
-    std::memcpy(static_cast<void*>(&value), lists[i].data + lists[i].taken * kBytes, sizeof(T));
-    return value;
+    if (list.taken == list.records) return kEnded;
+    std::memcpy(static_cast<void*>(&value), list.data + list.taken * kBytes, sizeof(T));
+    return static_cast<int64_t>(SortKey(value));
   };
+  for (size_t i = 0; i < count; ++i) next[i] = look(i);
   for (size_t written = 0;; ++written) {
-    size_t first = count;
-    for (size_t i = 0; i < count; ++i) {
-      if (lists[i].taken == lists[i].records) continue;
-      if (first == count || StandsBefore(score(i), score(first))) first = i;
-    }
-    if (first == count) return written;
+    const size_t low = next[1] > next[0] ? 1 : 0, high = next[3] > next[2] ? 3 : 2;
+    const size_t first = next[high] > next[low] ? high : low;
+    if (next[first] == kEnded) return written;
     SortedList& list = lists[first];
     std::memmove(to + written * kBytes, list.data + list.taken * kBytes, kBytes);
-    if (++list.taken == list.records && stops_early) return written + 1;
+    ++list.taken;
+    next[first] = look(first);
+    if (next[first] == kEnded && stops_early) return written + 1;
   }
 }
 
