@@ -23,6 +23,7 @@ __all__ = [
     "my_rms_norm",
     "my_softmax",
     "my_split",
+    "my_topk",
     "sum_to",
 ]
 
@@ -298,6 +299,33 @@ def fused_add_relu_mul(x: Tensor, y: Tensor, z: Tensor) -> Tensor:
     dtype of the operands. Runs asynchronously on the current stream. Source: pto-isa kernels/custom/fused_add_relu_mul.
     """
     return torch.ops.npu.fused_add_relu_mul(x, y, z)  # type: ignore[no-any-return]
+
+
+def my_topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+    """The ``k`` largest or smallest elements along a dimension, and their indices.
+
+    Args:
+        self: ``(*)``, float32, float16 or bfloat16, on ``npu`` or ``cpu``. Any strides.
+        k: how many, from 0 to the size of the dimension.
+        dim: the dimension, counted from the end when negative.
+        largest: False for the smallest ones.
+        sorted: results are in order in any case.
+
+    Returns:
+        Values in the dtype of ``self`` and int64 indices, contiguous, of size ``k`` in ``dim``. NaN counts as the
+        largest. Of equal elements, to which the two zeros and all NaN belong, the lowest index goes first: the same
+        as of a stable sort. Differentiable in the values, also twice.
+
+    Raises:
+        IndexError: ``self`` has no dimension ``dim``.
+        RuntimeError: ``k`` is out of range, or the dimension has 2^31 elements or more.
+        TypeError: the dtype is another one.
+
+    Needs no memory beside the results along a contiguous dimension, else a copy of ``self``, and of the results unless
+    ``dim`` is the last one. Time grows with each 2048 of ``k``. Runs asynchronously on the current stream.
+    Source: PTO ISA, TCMPS, TSORT32 and TMRGSORT.
+    """
+    return torch.ops.npu.my_topk(self, k, dim, largest, sorted)  # type: ignore[no-any-return]
 
 
 def sum_to(x: Tensor, size: Sequence[int]) -> Tensor:

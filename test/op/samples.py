@@ -34,6 +34,7 @@ _FULL = {
     "my_rms_norm": [(Shape(IMAGE), [4], Shape((4,))), (Shape(IMAGE), [3, 4, 4])],
     "my_softmax": [(Shape(IMAGE), 1), (Shape(IMAGE), -1)],
     "my_split": [(Shape(IMAGE), 1), (Shape(IMAGE), -1)],
+    "my_topk": [(Shape(IMAGE), 2), (Shape(IMAGE), 1, 1, False)],
     "sum_to": [(Shape(IMAGE), [3, 1, 4])],
 }
 _EMPTY = {
@@ -44,6 +45,7 @@ _EMPTY = {
     "my_rms_norm": [(Shape((0, 4)), [4], Shape((4,))), (Shape((3, 0, 4)), [0, 4])],
     "my_softmax": [(Shape((0,)), 0), (Shape((3, 0, 4)), 1), (Shape((3, 0, 4)), 2)],
     "my_split": [(Shape((0,)), 0), (Shape((3, 0, 4)), 1), (Shape((3, 0, 4)), -1), (Shape((1, 2)), 0)],
+    "my_topk": [(Shape((0,)), 0), (Shape((3, 0, 4)), 2, 0), (Shape((3, 0, 4)), 0, 1), (Shape((3, 4)), 0)],
     "sum_to": [(Shape((3, 0, 4)), [3, 1, 4]), (Shape((3, 0, 4)), [0, 4])],
 }
 

@@ -3,6 +3,7 @@
 
 #include "device/stream.h"
 #include "device/strict_dtypes.h"
+#include "op/memory.h"
 
 namespace npu_host {
 namespace {
@@ -30,15 +31,6 @@ bool ToDType(c10::ScalarType type, op::DType* dtype) {
   }
 }
 
-/// Raises unless x is strided, and its elements have a place, but for those of a size to come.
-void CheckMemory(const char* where, const char* operand, const at::Tensor& x) {
-  TORCH_CHECK(x.layout() == c10::kStrided, where, ": expected ", operand,
-              " of layout Strided, got ", x.layout());
-  const auto bytes = [&] { return x.storage().unsafeGetStorageImpl()->sym_nbytes(); };
-  TORCH_CHECK(x.is_meta() || x.sym_numel() == 0 || bytes() != 0, where, ": expected ", operand,
-              " with memory, got a tensor of size ", x.sym_sizes(), " whose storage was freed");
-}
-
 }  // namespace
 
 Operand::Operand(const at::Tensor& tensor, c10::IntArrayRef shape)
@@ -52,6 +44,14 @@ Operand::Operand(const at::Tensor& tensor, c10::IntArrayRef shape)
     const auto own = static_cast<int64_t>(d - leading);
     if (tensor.size(own) == shape[d]) strides_[d] = tensor.stride(own);
   }
+}
+
+void CheckMemory(const char* where, const char* operand, const at::Tensor& x) {
+  TORCH_CHECK(x.layout() == c10::kStrided, where, ": expected ", operand,
+              " of layout Strided, got ", x.layout());
+  const auto bytes = [&] { return x.storage().unsafeGetStorageImpl()->sym_nbytes(); };
+  TORCH_CHECK(x.is_meta() || x.sym_numel() == 0 || bytes() != 0, where, ": expected ", operand,
+              " with memory, got a tensor of size ", x.sym_sizes(), " whose storage was freed");
 }
 
 void CheckOperand(const char* where, const char* operand, const at::Tensor& x) {
