@@ -14,6 +14,7 @@ __all__ = [
     "my_add",
     "my_add_",
     "my_conv",
+    "my_cross_entropy",
     "my_gelu",
     "my_gemm",
     "my_layer_norm",
@@ -161,6 +162,34 @@ def my_relu_(x: Tensor) -> Tensor:
     Needs no memory. Autocast leaves it alone. Runs asynchronously on the current stream. Source: PTO ISA, TRELU.
     """
     return torch.ops.npu.my_relu_(x)  # type: ignore[no-any-return]
+
+
+def my_cross_entropy(self: Tensor, target: Tensor, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
+    """Cross entropy of rows and their classes, ``log(sum(exp(self))) - self[row, target[row]]``.
+
+    Args:
+        self: ``(N, C)`` logits, float32, float16, bfloat16 or float64, on ``npu`` or ``cpu``. Any strides.
+        target: ``(N)`` classes, int64, on the same device. Any strides.
+        ignore_index: the label of rows that count for nothing, whatever they hold.
+        reduction: ``"none"``, ``"sum"``, or ``"mean"`` over the rows that count.
+
+    Returns:
+        ``(N)`` for ``"none"``, else a tensor without dimensions, in the dtype of ``self``. Computed in float32 (float64
+        for float64) and rounded once. The mean of no row is NaN. Differentiable in ``self``, in float32 and float64
+        also twice: the gradient is ``softmax - onehot``, scaled, and 0 for rows that are ignored if they are finite.
+
+    Raises:
+        IndexError: a label on ``cpu`` is neither a class nor ``ignore_index``. On ``npu`` it stops the kernel: a
+            RuntimeError when the stream is waited for.
+        RuntimeError: sizes do not fit, ``target`` has another dtype or device.
+        TypeError: the dtype of ``self`` is another one.
+        ValueError: ``reduction`` is another one.
+
+    Needs 4 bytes for each row (8 of float64) beside the result for sums, means and gradients, and a copy of ``self``
+    when classes are not contiguous. Autocast computes in float32. Runs asynchronously on the current stream.
+    Source: PTO ISA, TROWMAX, TROWEXPANDEXPDIF, TROWSUM and TLOG.
+    """
+    return torch.ops.npu.my_cross_entropy(self, target, ignore_index, reduction)  # type: ignore[no-any-return]
 
 
 def my_gelu(x: Tensor, *, approximate: str = "none") -> Tensor:

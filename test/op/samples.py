@@ -19,6 +19,10 @@ class Shape(tuple):
     """A tensor of this shape among the arguments."""
 
 
+class Labels(tuple):
+    """Class 0 for as many rows among the arguments."""
+
+
 def _same(overload: OpOverload, *shapes: tuple[int, ...]) -> list[tuple]:
     count = len([a for a in overload._schema.arguments if not a.has_default_value()])
     return [(Shape(shape),) * count for shape in shapes]
@@ -28,6 +32,7 @@ _IMAGES = (Shape((2, 3, 5, 5)), Shape((4, 3, 3, 3)))
 # Arguments with elements, and without.
 _FULL = {
     "my_conv": [(*_IMAGES, Shape((4,)), 2, 1), _IMAGES],
+    "my_cross_entropy": [(Shape((4, 5)), Labels((4,))), (Shape((4, 5)), Labels((4,)), 1, "none")],
     "my_gemm": [(Shape((4, 5)), Shape((5, 3)))],
     "my_layer_norm": [(Shape(IMAGE), [4, 4], Shape((4, 4)), Shape((4, 4))), (Shape(IMAGE), [4])],
     "my_mul": [(Shape(IMAGE), 2.5)],
@@ -39,6 +44,7 @@ _FULL = {
 }
 _EMPTY = {
     "my_conv": [(Shape((0, 3, 5, 5)), _IMAGES[1], Shape((4,)), 1, 1)],
+    "my_cross_entropy": [(Shape((0, 5)), Labels((0,)), -100, "sum"), (Shape((0, 5)), Labels((0,)), -100, "none")],
     "my_gemm": [(Shape(a), Shape(b)) for a, b in (((0, 5), (5, 3)), ((4, 0), (0, 3)), ((4, 5), (5, 0)))],
     "my_layer_norm": [(Shape((0, 4)), [4], Shape((4,)), Shape((4,))), (Shape((3, 0, 4)), [4])],
     "my_mul": [(Shape((0,)), 2.5), (Shape((3, 0, 4)), 2.5)],
@@ -82,6 +88,8 @@ def tensors(arguments: tuple, dtype: torch.dtype, device: str, wanted: bool = Fa
         if isinstance(argument, Shape):
             values = torch.randn(argument, generator=generator, dtype=torch.float64)
             argument = values.to(device, dtype).requires_grad_(wanted)
+        elif isinstance(argument, Labels):
+            argument = torch.zeros(argument, dtype=torch.int64, device=device)
         made.append(argument)
     return made
 
