@@ -17,7 +17,7 @@ from torch.testing import assert_close
 
 import op_extension
 from test.op.contract import CHECKS_ON_NPU, DEVICES
-from test.op.samples import LAYOUTS, operators, relaid, shapes_of, tensors
+from test.op.samples import LAYOUTS, operators, relaid, shapes_of, tensors, widest
 
 QUICK_CHECKS = ("test_schema", "test_faketensor")
 
@@ -53,7 +53,8 @@ def with_tensors(function, arguments):
 
 
 def tensors_of(arguments):
-    return [x for x in arguments if isinstance(x, torch.Tensor)]
+    """Those that may want a gradient."""
+    return [x for x in arguments if isinstance(x, torch.Tensor) and x.is_floating_point()]
 
 
 def listed(result):
@@ -107,14 +108,17 @@ class GradientTest(unittest.TestCase):
 
     @for_all()
     def test_none_is_missing_and_none_is_wrong(self, overload, shapes):
-        arguments = tensors(shapes, torch.float64, "npu", wanted=True)
+        dtype, tolerances = widest(overload)
+        arguments = tensors(shapes, dtype, "npu", wanted=True)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             sum(z.square().sum() for z in results_of(overload, arguments)).backward()
         for x in tensors_of(arguments):
             self.assertEqual((x.grad.shape, x.grad.device), (x.shape, x.device))
             self.assertGreater(x.grad.abs().sum().item(), 0)
-        self.assertTrue(torch.autograd.gradcheck(lambda *x: tuple(results_of(overload, x)), arguments, fast_mode=True))
+        self.assertTrue(
+            torch.autograd.gradcheck(lambda *x: tuple(results_of(overload, x)), arguments, fast_mode=True, **tolerances)
+        )
         with torch.no_grad():
             self.assertEqual([z.grad_fn for z in results_of(overload, arguments) if z.requires_grad], [])
 
@@ -156,7 +160,7 @@ class LayoutTest(unittest.TestCase):
             laid = with_tensors(lambda x, layout=layout: relaid(x, layout), tensors(shapes, torch.float32, device))
             self.check(overload, laid, QUICK_CHECKS)
             if not overload._schema.is_mutable:
-                laid = with_tensors(lambda x: x.detach().requires_grad_(), laid)
+                laid = with_tensors(lambda x: x.detach().requires_grad_(x.is_floating_point()), laid)
                 self.check(overload, laid, CHECKS_ON_NPU if device == "npu" else QUICK_CHECKS)
 
     @for_all()
