@@ -101,6 +101,14 @@ class MyCrossEntropyTest(RowChecks):
             for name in ("TROWMAX", "TROWEXPANDEXPDIF", "TROWSUM", "TLOG"):
                 self.assertGreater(counts[name].elements, 0, name)
 
+    def test_the_checker_finds_no_hazard(self) -> None:
+        for dtype, shape, reduction in itertools.product(FLOATS[:2], ((300, 10), (3, 1500), (2, 40_003)), REDUCTIONS):
+            x, target = leaf(shape, dtype, 10), labels(*shape, ignored=-100).npu()
+            with self.subTest(dtype=dtype, shape=shape, reduction=reduction), op_extension.check.hazards():
+                z = cross_entropy(x, target, reduction=reduction)
+                torch.autograd.grad(z, x, torch.ones(z.shape, dtype=dtype, device="npu"))
+                torch.npu.synchronize()
+
     def test_needs_a_float_per_row_for_sums_and_nothing_else(self) -> None:
         x, target = normal((4096, 64), torch.float32, 9, "npu"), labels(4096, 64).npu()
         self.check_extra_bytes(lambda x: cross_entropy(x, target, reduction="none"), x, bytes_beside=0)

@@ -131,6 +131,17 @@ class MyTopkTest(RowChecks):
             for name in ("TCMPS", "TSORT32", "TMRGSORT", "TGATHER"):
                 self.assertGreater(counts[name].elements, 0, name)
 
+    def test_the_checker_finds_no_hazard(self) -> None:
+        for dtype, (width, k), largest in itertools.product(
+            DTYPES[:2], ((31, 5), (9000, 100), (5000, 2500)), (True, False)
+        ):
+            x = random_values((2, width), dtype, 10).npu().requires_grad_()
+            with self.subTest(dtype=dtype, k=k, largest=largest), op_extension.check.hazards():
+                values, indices = topk(x, k, -1, largest)
+                torch.autograd.grad(values, x, torch.ones(values.shape, dtype=dtype, device="npu"))
+                torch.ops.npu.my_topk_backward_gather(x.detach(), indices, -1)
+                torch.npu.synchronize()
+
     def test_same_bits_on_both_devices_and_with_any_number_of_threads(self) -> None:
         x = random_values((50, 3000), torch.float32, 9)
         before = torch.get_num_threads()

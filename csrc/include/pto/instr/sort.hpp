@@ -241,8 +241,10 @@ template <bool kStopsEarly, class Dst, class Tmp, class... Src>
   const auto operands = [&](auto report) __attribute__((cold)) {
     // Records are merged into tmp, and what dst takes is copied from there.
     const int merged = static_cast<int>(MergedRecords<kStopsEarly>(src...) * kRecordLength<T>);
+    const int taken = static_cast<int>(LinesOf(dst).length);
+    // What the merge has just written itself need not have been there.
     report(ElementsOf(dst), Writes(dst), StartAccess(tmp, 1, merged, true),
-           StartAccess(tmp, 1, static_cast<int>(LinesOf(dst).length), false), Reads(src)...);
+           StartAccess(tmp, 1, taken > merged ? taken : 0, false), Reads(src)...);
   };
   const auto merge = [&] {
     const npu::Core& core = *npu::current_core;
