@@ -27,7 +27,10 @@ _COLORS = {
     "PIPE_FIX": "#e5c7e6",
     "PIPE_MTE3": "#fb9a99",
 }
-_STYLE = "text { font: 12px monospace } .small { font-size: 10px } .flag { fill: #555555 } .head { font-weight: bold }"
+_STYLE = (
+    "text { font: 12px monospace } .small { font-size: 10px } .flag { fill: #555555 } .end { text-anchor: end } "
+    ".head { font-weight: bold }"
+)
 _ARROW = (
     '<marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
     '<path d="M0 0 L8 4 L0 8 z" fill="#cc3311"/></marker>'
@@ -45,43 +48,23 @@ def _box(x: float, y: float, width: float, height: float, fill: str, title: str)
     )
 
 
-def _rows_of_tiles(tiles: list[tuple[int, int, str]]) -> list[list[tuple[int, int, str]]]:
-    """Tiles (begin, end, what) in as few rows as it takes that none hides another."""
-    rows: list[list[tuple[int, int, str]]] = []
-    for tile in sorted(set(tiles)):
-        row = next((row for row in rows if row[-1][1] <= tile[0]), None)
-        if row is None:
-            rows.append([tile])
-        else:
-            row.append(tile)
-    return rows
-
-
 def _map(picture: Picture, top: float) -> tuple[list[str], float]:
     """The spaces with their tiles, and where the drawing ends."""
     drawn: list[str] = []
     for name, use in picture.memory.spaces.items():
         mine = picture.memory.tiles[picture.memory.tiles["space"] == name]
-        tiles = [
-            (
-                int(tile["address"]),
-                int(tile["address"] + tile["bytes"]),
-                f"{tile['dtype']} {tile['rows']}x{tile['columns']}, {tile['line']}",
-            )
-            for tile in mine
-        ]
         drawn.append(_text(_LEFT, top + 14, f"{name}: peak {use.peak} of {use.capacity} bytes", "head"))
-        top += _ROW
         scale = _MAP / max(use.peak, 1)
-        for row in _rows_of_tiles(tiles):
-            for begin, end, what in row:
-                said = f"{begin:#x} - {end:#x} {what}"
-                width = max((end - begin) * scale, 1)
-                drawn.append(_box(_LEFT + begin * scale, top, width, _ROW - 4, "#eeeecc", said))
-                letters = int(width / 6.2)  # of 10 pixels
-                drawn.append(_text(_LEFT + begin * scale + 2, top + 12, said[:letters], "small"))
+        for tile in mine:
             top += _ROW
-        top += _ROW / 2
+            begin, end = tile["address"], tile["address"] + tile["bytes"]
+            what = f"{tile['dtype']} {tile['rows']}x{tile['columns']} {tile['line'].rpartition('/')[2]}"
+            x, width = _LEFT + begin * scale, max(tile["bytes"] * scale, 1)
+            drawn.append(_box(x, top, width, _ROW - 4, "#eeeecc", tile["line"]))
+            is_right = x + width > _LEFT + _MAP / 2  # its text stands before it, or in it
+            beside = (x + width if width > _MAP / 2 else x) - 4 if is_right else x + width + 4
+            drawn.append(_text(beside, top + 12, f"{begin:#x} - {end:#x} {what}", "small end" if is_right else "small"))
+        top += 1.5 * _ROW
     return drawn, top
 
 

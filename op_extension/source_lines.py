@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections import defaultdict
@@ -11,6 +12,8 @@ from collections.abc import Iterable
 from op_extension._load import include_path
 
 __all__ = ["call_sites", "lines_at"]
+
+_FROM_BUILD = re.compile(r"^build/(\.\./)+")  # how a compiler cache names sources of this package
 
 
 def call_sites(return_addresses: Iterable[int]) -> dict[int, str]:
@@ -50,7 +53,7 @@ def _frames(library: str, offsets: list[int]) -> list[list[str]]:
         if line.startswith("0x"):
             frames.append([])
         elif frames and not line.startswith("?") and not line.endswith(":?"):
-            frames[-1].append(line.split(" (discriminator")[0])
+            frames[-1].append(_FROM_BUILD.sub("", line.split(" (discriminator")[0]))
     return frames if len(frames) == len(offsets) else [[] for _ in offsets]
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from pathlib import Path
@@ -60,13 +61,15 @@ def mends_of(finding: Finding) -> list[tuple[str, str]]:
 
 
 @functools.lru_cache(maxsize=64)
-def _lines(file: str) -> tuple[str, ...]:
+def _lines(path: Path, changed: int) -> tuple[str, ...]:
+    return tuple(path.read_text(encoding="utf-8", errors="replace").splitlines())
+
+
+def _lines_of(file: str) -> tuple[str, ...]:
     # Kernels of this package are named from the root of its sources.
     for path in (Path(file), shipped.ROOT / file):
-        try:
-            return tuple(path.read_text(encoding="utf-8", errors="replace").splitlines())
-        except OSError:
-            continue
+        with contextlib.suppress(OSError):
+            return _lines(path, path.stat().st_mtime_ns)
     return ()
 
 
@@ -74,7 +77,7 @@ def source_line(side: Side) -> str | None:
     """The line of the source without its indentation; None where the file is not there."""
     if side.file is None or side.line is None:
         return None
-    lines = _lines(side.file)
+    lines = _lines_of(side.file)
     return lines[side.line - 1].strip() if 0 < side.line <= len(lines) else None
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A finding as text, and the report of several."""
 
+import os
 import sys
 import unittest
 from pathlib import Path
@@ -34,6 +35,13 @@ add.cpp:3: read-after-write: TADD may read bytes before TLOAD has written them
     set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);   behind add.cpp:2
     wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);  before add.cpp:3""",
         )
+
+    def test_quotes_a_file_that_has_changed_anew(self):
+        path = self.source(SOURCE, "add.cpp")
+        self.assertIn("    3 | TADD(z, x, x);", str(finding(file=str(path))))
+        path.write_text(SOURCE.replace("TADD", "TSUB"))
+        os.utime(path, (0, 0))  # a clock may tick too slowly
+        self.assertIn("    3 | TSUB(z, x, x);", str(finding(file=str(path))))
 
     def test_goes_without_the_source(self):
         text = str(finding(file="/none/add.cpp"))
