@@ -46,6 +46,13 @@ class RandomOrderTest(KernelTest):
                     str(found), r"argument 2: first of \d+ differing elements at the tile stored by block \d"
                 )
 
+    def test_tiles_of_auto_mode_keep_their_storage_until_all_pipes_are_done(self):
+        kernel = load("auto_add.cpp", "auto_add", flags=["-D__PTO_AUTO__"])
+        for seed in SEEDS:
+            with check.random_order(seed):
+                kernel[1](self.x, self.z, BLOCKS)
+            torch.testing.assert_close(self.z, self.x + 1, rtol=0, atol=0)
+
     def test_one_seed_gives_the_same_bits_each_time(self):
         for seed in SEEDS:
             first = [self.found(seed, 0, 0), self.z.clone()]
