@@ -2,6 +2,8 @@
 #include "access_audit.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -83,6 +85,12 @@ std::map<const void*, int> executions;               // by call site
 std::set<std::pair<const void*, std::string>> told;  // once
 uint64_t audits = 0;
 
+bool IsReadable(std::byte* data, size_t bytes) {
+  std::vector<std::byte> copy(bytes);
+  const iovec to = {copy.data(), bytes}, from = {data, bytes};
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
 class Audit {
  public:
   Audit(const npu::Instruction& instruction, Function execute)
@@ -145,7 +153,8 @@ class Audit {
     auto* begin = const_cast<std::byte*>(static_cast<const std::byte*>(access.begin));
     auto* end = reinterpret_cast<std::byte*>(const_cast<char*>(EndOf(access)));
     if (begin == nullptr || end < begin || end > begin + kMostGlobal) return;
-    for (Area& area : areas_) {  // one area for what overlaps
+    if (!IsReadable(begin, static_cast<size_t>(end - begin))) return;  // a fault follows
+    for (Area& area : areas_) {                                        // one area for what overlaps
       if (area.space != npu::Space::kGm || end <= area.data || begin >= area.data + area.size())
         continue;
       begin = std::min(begin, area.data);
@@ -215,20 +224,26 @@ class Audit {
   /// Changes a byte that access is said to read and looks whether that matters.
   void SampleRead(size_t index) {
     const npu::Access& access = instruction_.accesses[index];
-    if (access.space == npu::Space::kGm) return;
+    // Another index may lead to where no memory is.
+    static const std::set<std::string_view> kFollows = {"MGATHER", "MSCATTER"};
+    if (access.space == npu::Space::kGm || kFollows.count(instruction_.name) != 0) return;
     const std::string name = std::string(instruction_.name) + " " + npu::SpaceName(access.space) +
                              ", access " + std::to_string(index);
-    const std::lock_guard<std::mutex> lock(mutex);
-    Samples& found = samples[name];
-    if (found.taken >= 300) return;
+    constexpr int kMost = 300;
     for (int i = 0; i < 2; ++i) {
-      const auto pick = static_cast<size_t>(NoiseAt(audits * 7 + 3)) * 256 +
-                        static_cast<size_t>(NoiseAt(audits * 13 + i * 5 + 1));
+      size_t pick = 0;
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (samples[name].taken++ >= kMost) return;
+        pick = static_cast<size_t>(NoiseAt(audits * 7 + 3)) * 256 +
+               static_cast<size_t>(NoiseAt(audits * 13 + 1));
+        ++audits;
+      }
       const size_t row = pick % access.rows, at = pick / 3 % access.row_bytes;
-      ++found.taken;
-      found.mattered +=
+      const bool mattered =
           Matters(static_cast<const std::byte*>(access.begin) + row * access.pitch_bytes + at);
-      ++audits;
+      const std::lock_guard<std::mutex> lock(mutex);
+      samples[name].mattered += mattered;
     }
   }
   bool Matters(const std::byte* byte) {
