@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """check.hazards and check.report: what they find in a kernel, and how they say it."""
 
+import json
+import os
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import torch
 
-from op_extension import check, kernel
+from op_extension import check, cli, kernel
 from op_extension.errors import HazardError
 
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from test.host.python_process import run_python
+from test.host.python_process import PACKAGES, run_python
 from test.kernel.kernels_of_test import KernelTest
 
 RACY = Path(__file__).resolve().parent / "racy.cpp"
@@ -160,8 +163,6 @@ print("before", before > 0)
         self.assertIn("before True\n", out)
 
     def test_processes_leave_their_findings_in_a_folder(self):
-        import json
-
         folder = self.folder()
         out = self.output("check.hazards().__enter__(); os._exit(0)", NPU_HAZARD_REPORT=str(folder))
         self.assertEqual(out, "")  # nothing is raised
@@ -169,6 +170,18 @@ print("before", before > 0)
         kinds = [row["kind"] for process in made for row in process["findings"]]
         self.assertIn("read-after-write", kinds)
         self.assertGreaterEqual(made[0]["launches"], 1)
+
+    def test_the_command_reports_what_a_program_did(self):
+        path, program = self.folder() / "report.json", self.source("import npu_backend" + PROGRAM, "program.py")
+        variables = {"PYTHONPATH": str(PACKAGES), "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+        with mock.patch.dict(os.environ, variables):
+            code = cli.main(["check", "--output", str(path), sys.executable, str(program)])
+        self.assertEqual(code, 1)
+        found = json.loads(path.read_text())["findings"]
+        # Without the flag nothing makes V wait for the store of the row before, either.
+        self.assertEqual([row["kind"] for row in found], ["read-after-write", "write-after-read"])
+        self.assertEqual(found[0]["second"]["place"], f"{RACY}:{line_of('TADD(')}")
+        self.assertEqual(found[0]["mend"].count("PIPE_MTE2, PIPE_V"), 2)
 
     def test_kinds_of_the_process_are_switched(self):
         out = self.output("print(len(check.report()))", NPU_HAZARD_KINDS="flag,range")
