@@ -51,7 +51,10 @@ void LaunchHazards::OnInstruction(const Core& core, const Instruction& instructi
     for (size_t i = 0; i < instruction.access_count; ++i) {
       const Access& access = instruction.accesses[i];
       if (access.is_write != is_write) continue;
-      if (!access.goes_on && !conflicts_.empty()) ReportConflicts(touch);
+      if (!access.goes_on) {
+        if (!conflicts_.empty()) ReportConflicts(touch);
+        reads_written_ = false;
+      }
       if (Clip(touch, access)) TouchAll(touch, access);
     }
     if (!conflicts_.empty()) ReportConflicts(touch);
@@ -135,9 +138,12 @@ void LaunchHazards::Read(const Touch& touch, uint64_t begin, AccessRecord& recor
   if (record.writer.task == kNobody) {
     const bool unwritten = touch.space != Space::kGm && Wants(kHazardUnwritten);
     if (unwritten) Note(HazardKind::kUnwrittenRead, {}, {}, begin, record.end);
-  } else if (!Conflicts(touch, record.writer, begin, record.end) && record.hidden.end != 0 &&
-             record.hidden == touch.extent) {
-    Note(HazardKind::kOverlap, record.writer, record.extent, begin, record.end);
+  } else {
+    reads_written_ = true;
+    const bool conflicts = Conflicts(touch, record.writer, begin, record.end);
+    if (!conflicts && record.hidden.end != 0 && record.hidden == touch.extent) {
+      Note(HazardKind::kOverlap, record.writer, record.extent, begin, record.end);
+    }
   }
   record.ForReaders([&](const HazardStamp& stamp) { Conflicts(touch, stamp, begin, record.end); });
   AddReader(touch, record);

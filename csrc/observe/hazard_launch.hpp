@@ -127,6 +127,7 @@ class LaunchHazards {
   static constexpr size_t kFewRecords = 4096;
   size_t settle_at_ = kFewRecords;   // records of global memory
   std::vector<Conflict> conflicts_;  // of the access that is looked at
+  bool reads_written_ = false;       // that operand holds bytes that something has written
   GlobalMemory memories_[kMemoriesAtHand] = {};
   uint8_t next_memory_ = 0;
   size_t new_findings_ = 0, first_finding_ = 0;

@@ -45,6 +45,30 @@ TEST(Unwritten, EachBlockStartsWithout) {
   EXPECT_EQ(found.times, 2u);
 }
 
+TEST(Unwritten, RowsThatABoxBringsAlongAreNone) {
+  const test::Block<half> in(16 * 16 * sizeof(half));
+  const auto check = [&](int rows) {
+    return Check(
+        [&, rows] {
+          Tile<TileType::Mat, half, 16, 16, BLayout::ColMajor, -1, -1, SLayout::RowMajor> mat(16,
+                                                                                              16);
+          TileLeft<half, 16, 16> left;
+          TASSIGN(mat, 0);
+          TASSIGN(left, 0);
+          if (rows != 0) {
+            Matrix<half> matrix(in.data(), {rows, 16}, {16, 1});
+            TLOAD(mat, matrix);
+          }
+          test::Order(PIPE_MTE2, PIPE_MTE1);
+          TMOV(left, mat);
+        },
+        1, NPU_HAZARD_DEFAULT, test::On::kCube);
+  };
+  ExpectNone(check(16));
+  ExpectNone(check(10));
+  ExpectOne(check(0), "unwritten-read", "", "TMOV");
+}
+
 TEST(Overlap, ATileThatIsOverwrittenInPartIsFoundWhenItIsReadAgain) {
   const auto check = [](unsigned second, bool again) {
     return Check([second, again] {
