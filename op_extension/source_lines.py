@@ -3,17 +3,9 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-from collections import defaultdict
 from collections.abc import Iterable
 
-from op_extension._load import include_path
-
 __all__ = ["call_sites", "lines_at"]
-
-_FROM_BUILD = re.compile(r"^build/(\.\./)+")  # how a compiler cache names sources of this package
 
 
 def call_sites(return_addresses: Iterable[int]) -> dict[int, str]:
@@ -31,33 +23,7 @@ def call_sites(return_addresses: Iterable[int]) -> dict[int, str]:
 
 def lines_at(places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
     """The same for places in libraries: path and offset."""
-    by_library: dict[str, list[int]] = defaultdict(list)
-    for library, offset in sorted(set(places)):
-        by_library[library].append(offset)
-    lines: dict[tuple[str, int], str] = {}
-    for library, offsets in by_library.items():
-        for offset, inlined in zip(offsets, _frames(library, offsets), strict=True):
-            lines[library, offset] = _own_frame(inlined) or f"{library or 'unknown'}+{offset:#x}"
-    return lines
+    from op_extension import _runtime
 
-
-def _frames(library: str, offsets: list[int]) -> list[list[str]]:
-    """For each offset the lines from the innermost inlined function outwards."""
-    tool = shutil.which("addr2line")
-    if tool is None or not library:
-        return [[] for _ in offsets]
-    command = [tool, "-a", "-i", "-e", library, *(hex(offset) for offset in offsets)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    frames: list[list[str]] = []
-    for line in done.stdout.splitlines():
-        if line.startswith("0x"):
-            frames.append([])
-        elif frames and not line.startswith("?") and not line.endswith(":?"):
-            frames[-1].append(_FROM_BUILD.sub("", line.split(" (discriminator")[0]))
-    return frames if len(frames) == len(offsets) else [[] for _ in offsets]
-
-
-def _own_frame(frames: list[str]) -> str | None:
-    shipped = (include_path(), "csrc/include/", "/usr/include/")
-    own = [frame for frame in frames if not frame.startswith(shipped)]
-    return own[0] if own else (frames[-1] if frames else None)
+    asked = sorted(set(places))
+    return dict(zip(asked, _runtime.source_lines(asked), strict=True))

@@ -2,8 +2,12 @@
 #include "python/memory_map.h"
 
 #include <dlfcn.h>
+#include <pybind11/stl.h>
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "npu_runtime.h"
 #include "python/check.h"
@@ -52,6 +56,17 @@ py::tuple Locate(uintptr_t address) {
   return py::make_tuple(info.dli_fname, address - Number(info.dli_fbase));
 }
 
+std::vector<std::string> SourceLines(const std::vector<std::pair<std::string, uint64_t>>& places) {
+  std::vector<const char*> libraries, lines(places.size());
+  std::vector<uint64_t> offsets;
+  for (const auto& [library, offset] : places) {
+    libraries.push_back(library.c_str());
+    offsets.push_back(offset);
+  }
+  Check(npuSourceLines(places.size(), libraries.data(), offsets.data(), lines.data()));
+  return {lines.begin(), lines.end()};
+}
+
 }  // namespace
 
 void DefineMemoryMap(py::module_& module) {
@@ -60,6 +75,7 @@ void DefineMemoryMap(py::module_& module) {
   module.def("memory_map_placements", &Placements, "Where kernels placed tiles.");
   module.def("memory_map_stores", &Stores, "What kernels stored.");
   module.def("locate", &Locate, py::arg("address"), "Library and offset of an address.");
+  module.def("source_lines", &SourceLines, py::arg("places"), "Lines at offsets of libraries.");
 }
 
 }  // namespace npu_python

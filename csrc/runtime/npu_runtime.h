@@ -246,6 +246,12 @@ typedef struct npuStore {
   const void* call_site;
 } npuStore;
 
+/** Lines ("add.cpp:12") of the code at count places, offsets in libraries ("": unknown): of the
+ * kernel's own file, not of headers that were inlined into it. Where binutils' addr2line or line
+ * tables are missing, the library and the offset. Texts stay valid until the thread asks again. */
+NPU_API npuError_t npuSourceLines(size_t count, const char* const* libraries,
+                                  const uint64_t* offsets, const char** lines);
+
 /** Starts or stops recording the places of tiles, and stores, in all launches of the process.
  * Starting clears. */
 NPU_API npuError_t npuMemoryMapStart(void);
@@ -343,8 +349,8 @@ NPU_API npuError_t npuStepsCount(size_t* steps);
 NPU_API npuError_t npuStepsStep(size_t index, npuStep* step);
 /** Launches that start between the two, which do not nest, execute the pipes of their kernels in a
  * random order that flags and barriers allow, which is a function of seed and kernel: a kernel
- * without a flag that it needs computes something else, a right one the same. Not for measuring: a
- * hundred times slower. */
+ * without a flag that it needs computes something else, a right one the same. Not for measuring:
+ * each instruction waits with a copy of the kernel's stack. */
 NPU_API npuError_t npuRandomOrderStart(uint64_t seed);
 NPU_API npuError_t npuRandomOrderStop(void);
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace npu::runtime {
@@ -18,21 +19,28 @@ namespace {
 
 using Frames = std::vector<std::string>;
 
-struct Place {
-  std::string library;  // empty: nobody knows
-  std::string offset;   // "0x1a2b"
-};
-
-Place PlaceOf(const void* call_site) {
+CodePlace PlaceOf(const void* call_site) {
   Dl_info info;
   if (call_site == nullptr) return {};
   // The call stands before the address it returns to.
   const auto* call = static_cast<const char*>(call_site) - 1;
   if (dladdr(call, &info) == 0 || info.dli_fname == nullptr) return {};
-  char offset[24];
-  std::snprintf(offset, sizeof(offset), "%#zx",
-                static_cast<size_t>(call - static_cast<const char*>(info.dli_fbase)));
-  return {info.dli_fname, offset};
+  return {info.dli_fname, static_cast<uint64_t>(call - static_cast<const char*>(info.dli_fbase))};
+}
+
+std::string Hex(uint64_t number) {
+  char text[24];
+  std::snprintf(text, sizeof(text), "%#llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+/// A file of this package as a compiler cache names it, "build/../../csrc/", without the detour.
+std::string WithoutDetour(std::string line) {
+  constexpr std::string_view kBuild = "build/", kUp = "../";
+  if (!line.starts_with("build/../")) return line;
+  size_t at = kBuild.size();
+  while (line.compare(at, kUp.size(), kUp) == 0) at += kUp.size();
+  return line.substr(at);
 }
 
 std::string ReadAll(int file) {
@@ -87,7 +95,7 @@ std::vector<Frames> FramesOf(const std::string& library, const Frames& offsets) 
     if (line.starts_with("0x")) {
       frames.emplace_back();
     } else if (!frames.empty() && !line.starts_with("?") && !line.ends_with(":?")) {
-      frames.back().push_back(line.substr(0, line.find(" (discriminator")));
+      frames.back().push_back(WithoutDetour(line.substr(0, line.find(" (discriminator"))));
     }
   }
   frames.resize(offsets.size());
@@ -95,22 +103,22 @@ std::vector<Frames> FramesOf(const std::string& library, const Frames& offsets) 
 }
 
 /// The same for each of places, of whatever library.
-std::vector<Frames> FramesOf(const std::vector<Place>& places) {
+std::vector<Frames> FramesOf(const std::vector<CodePlace>& places) {
   std::map<std::string, std::vector<size_t>> by_library;
   for (size_t i = 0; i < places.size(); ++i) by_library[places[i].library].push_back(i);
   std::vector<Frames> all(places.size());
   for (const auto& [library, indices] : by_library) {
     if (library.empty()) continue;
     Frames offsets;
-    for (const size_t index : indices) offsets.push_back(places[index].offset);
+    for (const size_t index : indices) offsets.push_back(Hex(places[index].offset));
     std::vector<Frames> frames = FramesOf(library, offsets);
     for (size_t i = 0; i < indices.size(); ++i) all[indices[i]] = std::move(frames[i]);
   }
   return all;
 }
 
-std::vector<Place> PlacesOf(const std::vector<const void*>& call_sites) {
-  std::vector<Place> places;
+std::vector<CodePlace> PlacesOf(const std::vector<const void*>& call_sites) {
+  std::vector<CodePlace> places;
   for (const void* call_site : call_sites) places.push_back(PlaceOf(call_site));
   return places;
 }
@@ -129,17 +137,20 @@ std::string OwnLine(const Frames& frames) {
 
 }  // namespace
 
-std::vector<std::string> SourceLines(const std::vector<const void*>& call_sites) {
-  const std::vector<Place> places = PlacesOf(call_sites);
+std::vector<std::string> SourceLines(const std::vector<CodePlace>& places) {
   const std::vector<Frames> frames = FramesOf(places);
   std::vector<std::string> lines;
   for (size_t i = 0; i < places.size(); ++i) {
     std::string line = OwnLine(frames[i]);
     if (line.empty() && !frames[i].empty()) line = frames[i].back();
     if (line.empty() && places[i].library.empty()) line = "an unknown place";
-    lines.push_back(!line.empty() ? line : places[i].library + "+" + places[i].offset);
+    lines.push_back(!line.empty() ? line : places[i].library + "+" + Hex(places[i].offset));
   }
   return lines;
+}
+
+std::vector<std::string> SourceLines(const std::vector<const void*>& call_sites) {
+  return SourceLines(PlacesOf(call_sites));
 }
 
 std::string FirstOwnLine(const std::vector<const void*>& call_sites) {
