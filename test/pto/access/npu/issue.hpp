@@ -13,8 +13,10 @@ namespace npu {
 
 template <class Operands, class Execute>
 inline void Issue(const char* name, Pipe pipe, const void* call_site, Operands&& operands,
-                  Execute&& execute) {
-  if (!test::audit::IsOn()) return IssueUnaudited(name, pipe, call_site, operands, execute);
+                  Execute&& execute, bool has_result = false) {
+  if (!test::audit::IsOn()) {
+    return IssueUnaudited(name, pipe, call_site, operands, execute, has_result);
+  }
   AccessList list;
   Work done;
   RunningCore(name);
@@ -22,10 +24,13 @@ inline void Issue(const char* name, Pipe pipe, const void* call_site, Operands&&
     done = work;
     (list.AddOperand(accesses), ...);
   });
-  IssueUnaudited(name, pipe, call_site, operands, [&] {
-    test::audit::Execute({name, pipe, call_site, done, list.begin(), list.size()},
-                         test::audit::Function(execute));
-  });
+  IssueUnaudited(
+      name, pipe, call_site, operands,
+      [&] {
+        test::audit::Execute({name, pipe, call_site, done, list.begin(), list.size()},
+                             test::audit::Function(execute));
+      },
+      has_result);
 }
 
 }  // namespace npu
