@@ -6,12 +6,6 @@ namespace {
 
 bool IsMix(const Core& core) { return core.sub_block_num > 1; }
 
-KnownCores Pop(std::deque<KnownCores>& queue) {
-  KnownCores known = std::move(queue.front());
-  queue.pop_front();
-  return known;
-}
-
 /// Tasks of the kind of core.
 std::vector<HazardTask> TasksLike(const Core& core) {
   std::vector<HazardTask> tasks;
@@ -35,56 +29,57 @@ void HazardCrossCore::SetFlag(const Core& core, HazardTask task, FlagScope scope
   if (scope == FlagScope::kAllBlocks) return SetAllBlocks(core, task, id, done);
   if (scope == FlagScope::kIntraBlock) return SetIntraBlock(core, task, id, done);
   if (core.type == CoreType::kVector) return SetVectorPair(core, task, scope, id, done);
-  flags_[task + 1].visible[id].push_back(done);
-  flags_[task + 2].visible[id].push_back(done);
+  Push(For(task + 1, id), done);
+  Push(For(task + 2, id), done);
 }
 
 void HazardCrossCore::SetIntraBlock(const Core& core, HazardTask task, int id,
                                     const KnownCores& done) {
   if (core.type == CoreType::kVector) {
     const int of_core = static_cast<int>(core.sub_block_id) * 16;
-    flags_[task - 1 - core.sub_block_id].visible[id + of_core].push_back(done);
-    return;
+    return Push(For(task - 1 - core.sub_block_id, id + of_core), done);
   }
   const int number = id - kIntraBlockFlag;
   const HazardTask to = task + 1 + static_cast<uint32_t>(number / 16);
-  flags_[to].visible[kIntraBlockFlag + number % 16].push_back(done);
+  Push(For(to, kIntraBlockFlag + number % 16), done);
 }
 
 void HazardCrossCore::SetAllBlocks(const Core& core, HazardTask task, int id,
                                    const KnownCores& done) {
-  Arrivals(task, FlagScope::kAllBlocks, id).push_back(done);
+  Push(Of(task, FlagScope::kAllBlocks, id), done);
   const std::vector<HazardTask> tasks = TasksLike(core);
   for (const HazardTask each : tasks) {
-    if (Arrivals(each, FlagScope::kAllBlocks, id).empty()) return;
+    if (flags_.count(Of(each, FlagScope::kAllBlocks, id)) == 0) return;
   }
   KnownCores all;
-  for (const HazardTask each : tasks) {
-    all = Join(all, Pop(Arrivals(each, FlagScope::kAllBlocks, id)));
-  }
-  for (const HazardTask each : tasks) flags_[each].visible[id].push_back(all);
+  for (const HazardTask each : tasks) all = Join(all, Pop(Of(each, FlagScope::kAllBlocks, id)));
+  for (const HazardTask each : tasks) Push(For(each, id), all);
 }
 
 void HazardCrossCore::SetVectorPair(const Core& core, HazardTask task, FlagScope scope, int id,
                                     const KnownCores& done) {
   const uint32_t count = IsMix(core) ? 2 : 1;
   const HazardTask first = task - core.sub_block_id;
-  Arrivals(task, scope, id).push_back(done);
+  Push(Of(task, scope, id), done);
   for (uint32_t i = 0; i < count; ++i) {
-    if (Arrivals(first + i, scope, id).empty()) return;
+    if (flags_.count(Of(first + i, scope, id)) == 0) return;
   }
   KnownCores all;
-  for (uint32_t i = 0; i < count; ++i) all = Join(all, Pop(Arrivals(first + i, scope, id)));
-  if (scope == FlagScope::kBlockGroup) {
-    flags_[first - 1].visible[id].push_back(all);
-    return;
-  }
-  for (uint32_t i = 0; i < count; ++i) flags_[first + i].visible[id].push_back(all);
+  for (uint32_t i = 0; i < count; ++i) all = Join(all, Pop(Of(first + i, scope, id)));
+  if (scope == FlagScope::kBlockGroup) return Push(For(first - 1, id), all);
+  for (uint32_t i = 0; i < count; ++i) Push(For(first + i, id), all);
 }
 
-KnownCores HazardCrossCore::TakeFlag(HazardTask task, int id) {
-  auto& queue = flags_[task].visible[id];
-  return queue.empty() ? nullptr : Pop(queue);
+KnownCores HazardCrossCore::TakeFlag(HazardTask task, int id) { return Pop(For(task, id)); }
+
+KnownCores HazardCrossCore::Pop(const Place& place) {
+  const auto found = flags_.find(place);
+  if (found == flags_.end()) return nullptr;
+  std::vector<KnownCores>& queue = found->second;
+  KnownCores known = std::move(queue.front());
+  queue.erase(queue.begin());
+  if (queue.empty()) flags_.erase(found);
+  return known;
 }
 
 void HazardCrossCore::Arrive(const void* key, uint32_t number, const KnownCores& done) {

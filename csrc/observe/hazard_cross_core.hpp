@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,28 +31,28 @@ class HazardCrossCore {
   /// What signals from begin up to end carry.
   KnownCores Signals(uint64_t begin, uint64_t end) const;
 
+  /// Flags of tasks that are kept now.
+  size_t flags() const { return flags_.size(); }
+
   /// Calls visit(known) for all that may still be learnt.
   template <class Visit>
   void ForEach(const Visit& visit) const {
-    for (const auto& [task, flags] : flags_) {
-      for (const auto& queue : flags.visible) {
-        for (const KnownCores& known : queue) visit(known);
-      }
-      for (const auto& scope : flags.arrivals) {
-        for (const auto& queue : scope) {
-          for (const KnownCores& known : queue) visit(known);
-        }
-      }
+    for (const auto& [place, queue] : flags_) {
+      for (const KnownCores& known : queue) visit(known);
     }
     for (const auto& [key, meeting] : meetings_) visit(meeting.known);
     for (const auto& [address, known] : signals_) visit(known);
   }
 
  private:
-  using Queue = std::deque<KnownCores>;
-  struct TaskFlags {
-    Queue visible[kFlagIdsOfCore];
-    Queue arrivals[3][kCrossCoreFlagIds];  // sets that await those of other cores, by scope
+  /// Flag id of a task: set for it, or its own sets of a scope, which await those of other cores.
+  struct Place {
+    HazardTask task;
+    bool is_set;
+    FlagScope scope;
+    int id;
+
+    auto operator<=>(const Place&) const = default;
   };
   struct Meeting {
     uint32_t arrived = 0;
@@ -60,15 +60,18 @@ class HazardCrossCore {
     KnownCores known;
   };
 
+  static Place For(HazardTask task, int id) { return {task, true, {}, id}; }
+  static Place Of(HazardTask task, FlagScope scope, int id) { return {task, false, scope, id}; }
+  void Push(const Place& place, const KnownCores& done) { flags_[place].push_back(done); }
+  /// The first; null where there is none.
+  KnownCores Pop(const Place& place);
+
   void SetAllBlocks(const Core& core, HazardTask task, int id, const KnownCores& done);
   void SetVectorPair(const Core& core, HazardTask task, FlagScope scope, int id,
                      const KnownCores& done);
   void SetIntraBlock(const Core& core, HazardTask task, int id, const KnownCores& done);
-  Queue& Arrivals(HazardTask task, FlagScope scope, int id) {
-    return flags_[task].arrivals[static_cast<int>(scope)][id];
-  }
 
-  std::unordered_map<HazardTask, TaskFlags> flags_;
+  std::map<Place, std::vector<KnownCores>> flags_;  // that nobody has taken; none is empty
   std::map<std::pair<const void*, uint32_t>, Meeting> meetings_;
   std::map<uint64_t, KnownCores> signals_;
 };

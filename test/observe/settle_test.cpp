@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "observe/hazard_cross_core.hpp"
 #include "observe/hazard_findings.hpp"
 #include "observe/hazard_launch.hpp"
 
@@ -122,6 +123,32 @@ TEST_F(Settle, BlocksThatHaveEndedStayInConflictWithLaterOnes) {
   ASSERT_TRUE(npu::HazardFindings::Get(0, &finding));
   EXPECT_EQ(finding.hazard.first.block, 0u);
   EXPECT_EQ(finding.hazard.second.block, 63u);
+}
+
+TEST(CrossCore, FlagsThatAreTakenLeaveNothing) {
+  constexpr npu::FlagScope kScopes[] = {
+      npu::FlagScope::kAllBlocks, npu::FlagScope::kVectorSubBlocks, npu::FlagScope::kBlockGroup};
+  npu::Core core;
+  core.block_num = 3;
+  core.sub_block_num = 2;
+  npu::HazardCrossCore flags;
+  for (core.block_idx = 0; core.block_idx < core.block_num; ++core.block_idx) {
+    for (core.sub_block_id = 0; core.sub_block_id < 2; ++core.sub_block_id) {
+      const npu::HazardTask task = 3 * core.block_idx + 1 + core.sub_block_id;
+      const auto done = npu::HazardClock().Export(task);
+      for (int scope = 0; scope < 3; ++scope)
+        flags.SetFlag(core, task, kScopes[scope], scope, done);
+    }
+  }
+  EXPECT_EQ(flags.flags(), 6u + 6u + 3u);
+  for (npu::HazardTask task = 0; task < 9; ++task) {
+    const bool is_cube = task % 3 == 0;
+    for (int id = is_cube ? 2 : 0; id < (is_cube ? 3 : 2); ++id) {
+      EXPECT_NE(flags.TakeFlag(task, id), nullptr);
+      EXPECT_EQ(flags.TakeFlag(task, id), nullptr);
+    }
+  }
+  EXPECT_EQ(flags.flags(), 0u);
 }
 
 TEST_F(Settle, WhatAFlagBetweenCoresToldIsKept) {
