@@ -21,6 +21,12 @@ bool IsSignal(const Instruction& instruction) {
           std::strcmp(instruction.name, "TTEST") == 0);
 }
 
+/// Accesses of the scalar pipe to global memory past its caches, by which cores do the same.
+bool IsUncached(const Instruction& instruction) {
+  return instruction.pipe == Pipe::kS && instruction.access_count == 1 &&
+         instruction.accesses[0].is_atomic;
+}
+
 /// From the first to the last byte; false where that is no size.
 bool SpanOf(const Access& access, uint64_t* begin, uint64_t* end) {
   if (access.rows == 0 || access.row_bytes == 0) return false;
@@ -59,6 +65,7 @@ void LaunchHazards::OnInstruction(const Core& core, const Instruction& instructi
     }
     if (!conflicts_.empty()) ReportConflicts(touch);
   }
+  if (IsUncached(instruction)) HandOnSignal(here, instruction);
   if (global_.size() > settle_at_) SettleGlobal();
 }
 

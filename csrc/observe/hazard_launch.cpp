@@ -3,6 +3,7 @@
 #include "observe/hazard_launch.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace npu {
@@ -139,7 +140,8 @@ void LaunchHazards::HandOnSignal(HazardCore& core, const Instruction& instructio
   if (access.is_write) {
     tasks_[core.task].is_known = true;
     cross_core_.Notify(begin, core.Release(Pipe::kS).Export(core.task));
-  } else {
+  }
+  if (!access.is_write || std::strcmp(instruction.name, "atomicAdd") == 0) {
     core.polled = {begin, begin + access.rows * std::max(access.pitch_bytes, access.row_bytes)};
   }
 }

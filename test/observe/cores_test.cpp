@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "hazards.hpp"
+#include "pto/intrinsics.hpp"
 
 namespace {
 
@@ -114,6 +115,42 @@ TEST(Blocks, AFlagThatIsSetTooEarlyOrdersNothing) {
       },
       4);
   EXPECT_GE(test::CountOf(all, "read-after-write"), 1u);
+}
+
+TEST(Blocks, AWordThatOneOfThemPollsOrders) {
+  const test::Block<float> out(kBytes);
+  const test::Block<int32_t> word(sizeof(int32_t));
+  const auto check = [&](bool waits) {
+    *word.data() = 0;
+    return Check(
+        [&, waits] {
+          if (block_idx == 0) {
+            Store(out.data());
+            if (waits) Order(PIPE_MTE3, PIPE_S);
+            st_dev(1, word.data(), 0);
+          } else {
+            while (ld_dev(word.data(), 0) == 0) continue;
+            Load(out.data());
+          }
+        },
+        2);
+  };
+  ExpectNone(check(true));
+  ExpectOne(check(false), "read-after-write", "TSTORE", "TLOAD");
+}
+
+TEST(Blocks, TheLastThatCountsKnowsOfAll) {
+  const test::Block<float> out(4 * kBytes);
+  const test::Block<int32_t> count(sizeof(int32_t));
+  *count.data() = 0;
+  ExpectNone(Check(
+      [&] {
+        Store(out.data() + 256 * block_idx);
+        Order(PIPE_MTE3, PIPE_S);
+        if (atomicAdd(count.data(), 1) != 3) return;
+        for (int block = 0; block < 4; ++block) Load(out.data() + 256 * block);
+      },
+      4));
 }
 
 TEST(Blocks, AtomicStoresGoTogetherAndPlainOnesDoNot) {
