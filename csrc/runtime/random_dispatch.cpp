@@ -217,8 +217,13 @@ void RandomExecutor::Yield(Core& core, const char* where) {
   CheckStopped(self);
 }
 
+// A text of nothing but flags and barriers stops nowhere else.
 void RandomExecutor::Poll(Core& core) {
-  if (executing_ == nullptr) CheckStopped(Of(core));
+  if (executing_ != nullptr) return;
+  RandomCore& self = Of(core);
+  if (CheckStopped(self)) return;
+  Pause(self);
+  CheckStopped(self);
 }
 
 GlobalMemory RandomExecutor::FindGlobalMemory(const char* op, const void* address) {

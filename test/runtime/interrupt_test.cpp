@@ -8,6 +8,8 @@
 
 #include "runtime_test.hpp"
 
+extern "C" const npuKernel npu_kernel_flags_for_ever;
+
 namespace npu_test {
 namespace {
 
@@ -86,6 +88,15 @@ TEST_F(Interrupt, StopsALongKernelThatRunsInTheBackground) {
 TEST_F(Interrupt, StopsBlocksThatAreShorterThanAPollInterval) {
   ASSERT_OK(Launch(stream_, npu_kernel_work, 10000, 1u, 5000u));
   ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  ExpectGoodLaunch(stream_);
+}
+
+TEST_F(Interrupt, StopsATextOfNothingButFlagsInRandomOrder) {
+  float x = 0;
+  ASSERT_OK(npuRandomOrderStart(1));
+  ASSERT_OK(Launch(stream_, npu_kernel_flags_for_ever, 1, &x));
+  ExpectInterrupted([&] { return npuStreamSynchronize(stream_); });
+  EXPECT_OK(npuRandomOrderStop());
   ExpectGoodLaunch(stream_);
 }
 

@@ -163,3 +163,11 @@ extern "C" __global__ AICORE void swallow_in_pipe(__gm__ float* x) {
   set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
   wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
 }
+
+// Hands flags on and on, and executes nothing.
+extern "C" __global__ AICORE void flags_for_ever(__gm__ float*) {
+  for (;;) {
+    set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+  }
+}
