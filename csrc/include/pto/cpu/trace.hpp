@@ -7,6 +7,7 @@
 #include <map>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "npu/host_core.hpp"
@@ -45,6 +46,7 @@ class InstructionTracer final : public npu::InstructionObserver {
   }
 
   void OnInstruction(const npu::Core& core, const npu::Instruction& instruction) override {
+    if (IsOfElement(instruction.name)) return;
     InstructionTraceRecord record;
     record.opcode = instruction.name;
     record.block_idx = core.block_idx;
@@ -65,6 +67,10 @@ class InstructionTracer final : public npu::InstructionObserver {
   std::vector<InstructionTraceRecord> records;
 
  private:
+  /// Whether it is an access of the scalar pipe to one element, which is no instruction.
+  static bool IsOfElement(std::string_view name) {
+    return name == "GetValue" || name == "SetValue" || name == "GetElement" || name == "SetElement";
+  }
   InstructionTraceTile TileOf(const npu::Access& access) const {
     const auto address = reinterpret_cast<uintptr_t>(access.begin);
     const auto found = shapes_.find(address);
