@@ -53,6 +53,12 @@ class RandomOrderTest(KernelTest):
                 kernel[1](self.x, self.z, BLOCKS)
             torch.testing.assert_close(self.z, self.x + 1, rtol=0, atol=0)
 
+    def test_a_fault_of_an_instruction_leaves_tiles_of_auto_mode_to_the_end_of_their_kernel(self):
+        kernel = load("auto_add.cpp", "auto_add", flags=["-D__PTO_AUTO__"])
+        for seed in SEEDS:
+            with self.assertRaisesRegex(RuntimeError, "TLOAD: expected an address"), check.random_order(seed):
+                kernel[1](self.x, self.z, BLOCKS + 1)
+
     def test_one_seed_gives_the_same_bits_each_time(self):
         for seed in SEEDS:
             first = [self.found(seed, 0, 0), self.z.clone()]
