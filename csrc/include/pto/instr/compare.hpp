@@ -135,7 +135,7 @@ template <class Dst, class Src0, class Src1>
   });
 }
 
-/// place: the tile that scalar comes from, if any.
+/// place: the element of a tile to compare with, instead of scalar.
 template <class Dst, class Src>
 [[gnu::noinline]] void CompareWithScalar(Dst& dst, Src& src, typename Src::DType scalar,
                                          CmpMode mode, const typename Src::DType* place = nullptr) {
@@ -151,7 +151,7 @@ template <class Dst, class Src>
     const npu::Core& core = *npu::current_core;
     const Computed region = CheckCompared<kComparedToScalar>(core, "TCMPS", mode, dst, src);
     T scalars[8];
-    std::fill_n(scalars, 8, scalar);
+    std::fill_n(scalars, 8, place != nullptr ? *place : scalar);
     if constexpr (IsComputed<T>(kComparedToScalar))
       CompareRows<Dst, Src, T>(core, mode, region, dst, src, scalars, 0, true);
   });
@@ -260,7 +260,7 @@ template <class Dst, class Src0, class Src1, class... Events, class = typename S
                 "TCMPS: expected sources of one element type");
   (events.Wait(), ...);
   detail::CheckNext("TCMPS", "src1", src1);
-  detail::CompareWithScalar(dst, src0, *src1.data(), mode, src1.data());
+  detail::CompareWithScalar(dst, src0, typename Src0::DType{}, mode, src1.data());
   npu::KeepCallSite();
   return {};
 }
