@@ -15,14 +15,15 @@ export NPU_BUILD_JOBS := $(JOBS)
 
 .PHONY: help demo test bench lint format wheel clean distclean machine build packages \
         test-cpp test-cpp-libraries test-access test-python test-asan test-asan-short test-tsan test-soak \
-        test-aarch64 test-layering test-packaging
+        test-mutants test-aarch64 test-layering test-packaging
 .NOTPARALLEL:
 
 help:
 	@echo "make demo    train a convolutional net on npu with operators of torch.ops.npu"
 	@echo "make test    build, run the C++ tests (also under the sanitizers) and the Python tests"
 	@echo "             parts: test-cpp test-asan-short test-tsan test-python test-layering"
-	@echo "             by request: test-access test-asan (all of it) test-soak test-aarch64 (in qemu-user) test-packaging"
+	@echo "             by request: test-access test-asan (all of it) test-soak test-mutants test-aarch64 (in qemu-user)"
+	@echo "                         test-packaging"
 	@echo "make bench   time operators on npu beside torch on CPU"
 	@echo "make lint    formatters, linters and type checker over all files"
 	@echo "make format  apply the formatters"
@@ -101,6 +102,10 @@ test-tsan: $(VENV)/.test | machine
 # By request: half a million operations in four threads and streams, about three minutes.
 test-soak: $(VENV)/.test packages
 	NPU_SOAK_OPERATIONS=500000 $(PY) -m pytest -q -s test/host/test_soak.py
+
+# By request: the hazard checker against an oracle, on mutants of some thirty kernels: an hour or so.
+test-mutants: $(VENV)/.test packages
+	NPU_MUTANTS=all $(PY) -m pytest -q -s test/check/test_mutants.py
 
 # By request: runtime, kernels and C++ tests, cross-compiled, in an emulator of the processor.
 test-aarch64: $(VENV)/.test | machine

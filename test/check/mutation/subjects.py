@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of this project that mutants are made of, each with a launch that is small and reaches its buffers twice.
+
+All numbers are whole and small, so that no order of additions changes a sum.
+"""
+
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from test.check.mutation.judging import Subject
+
+ROOT = Path(__file__).resolve().parents[3]
+KERNELS = ROOT / "csrc" / "kernel"
+OF_TESTS = ROOT / "test" / "kernel" / "kernels"
+_MAX_DIMS = 16  # of csrc/kernel/tiling.h
+
+
+def numbers(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return ((torch.arange(torch.Size(shape).numel()) * 7) % 13).reshape(shape).to(dtype)
+
+
+def room(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.zeros(shape, dtype=dtype)
+
+
+def _words(*values: int | Sequence[int]) -> bytes:
+    """A struct of int64_t; sequences are arrays over dimensions."""
+    words: list[int] = []
+    for value in values:
+        words += [value] if isinstance(value, int) else [*value, *[0] * (_MAX_DIMS - len(value))]
+    return struct.pack(f"{len(words)}q", *words)
+
+
+def _elementwise(operands: int, rows: int, cols: int) -> bytes:
+    return _words(2, (rows, cols), *[(cols, 1)] * (operands + 1))
+
+
+def _rows(tensors: int, rows: int, cols: int, reduces_columns: bool = False) -> bytes:
+    """Of an operation that reduces the rows of tensors, or their columns."""
+    reduced = (1, 0) if reduces_columns else (0, 1)
+    return _words(2, 0, (rows, cols), reduced, *[(cols, 1)] * tensors)
+
+
+def _gemm(m: int, n: int, k: int) -> bytes:
+    a, b = (k, 0, 0, 0, 0, 0, 0, 0), (n, 0, 0, 0, 0, 0, 0, 0)
+    return _words(m, n, k, 1, 1, *a, *b, n, 0, 0)
+
+
+def _norm_options(eps: float = 1.0, centered: int = 1) -> bytes:
+    return struct.pack("dq", eps, centered)
+
+
+def _labels(rows: int, classes: int) -> bytes:
+    return _words(rows, 1, classes, -100)
+
+
+def _own(file: str, entry: str, arguments: Callable[[], tuple], blocks: int = 1, **options: Any) -> Subject:
+    return Subject(KERNELS / file, entry, arguments, blocks, options)
+
+
+def _of_tests(file: str, entry: str, arguments: Callable[[], tuple], blocks: int = 1, **options: Any) -> Subject:
+    return Subject(OF_TESTS / file, entry, arguments, blocks, options)
+
+
+def _racy(rows: int) -> tuple:
+    return numbers(256 * rows), room(256 * rows), rows
+
+
+#: Some of each sort, for every run.
+SHORT = (
+    _of_tests("add.cpp", "add_float", lambda: (numbers(512), numbers(512), room(512), 512)),
+    Subject(ROOT / "test/check/racy.cpp", "twice", lambda: _racy(3), 1, {"defines": {"FAULT": "RIGHT"}}),
+    Subject(
+        Path(__file__).resolve().parent / "handover.cpp",
+        "round_trip",
+        lambda: (numbers(3, 64), room(3, 64), room(3, 64)),
+        3,
+    ),
+)
+
+_ROWS, _COLS = 512, 8  # four tiles of an element-wise operation
+_LABELS = torch.arange(40) % 3
+
+
+def _of_elements(file: str, entry: str, operands: int, *more: float, cols: int = _COLS, rows: int = _ROWS) -> Subject:
+    def arguments() -> tuple:
+        x = [numbers(rows, cols) for _ in range(operands)]
+        return room(rows, cols), *x, _elementwise(operands, rows, cols), *more
+
+    return _own(file, entry, arguments)
+
+
+def _of_rows(
+    file: str, entry: str, tensors: int, *more: Any, rows: int = 512, cols: int = 8, turned: bool = False
+) -> Subject:
+    def arguments() -> tuple:
+        x = [numbers(rows, cols) for _ in range(tensors - 1)]
+        given = [one() if callable(one) else one for one in more]
+        weights = [one for one in given if isinstance(one, torch.Tensor)]
+        last = [one for one in given if not isinstance(one, torch.Tensor)]
+        return room(rows, cols), *x, *weights, _rows(tensors, rows, cols, turned), *last
+
+    return _own(file, entry, arguments)
+
+
+def _topk() -> tuple:
+    tiling = _words(3, 100, 5, 1, 1, (3,), (100,))
+    return room(3, 5), room(3, 5, dtype=torch.int64), numbers(3, 100), tiling
+
+
+def _places() -> torch.Tensor:
+    return torch.arange(15).reshape(3, 5) * 3
+
+
+#: The others, by request.
+LONG = (
+    Subject(
+        Path(__file__).resolve().parent / "handover.cpp",
+        "handover",
+        lambda: (
+            numbers(2, 32, 32, dtype=torch.float16),
+            room(2, 32, 32, dtype=torch.float16),
+            room(2, 32, 32),
+            room(2, 32, 32),
+        ),
+        2,
+        {"core": "mix"},
+    ),
+    _of_tests("ordered_add.cpp", "ordered_add", lambda: (numbers(768), numbers(768), room(768), 1, 1), 3),
+    _of_tests("row_sums.cpp", "sum_float", lambda: (room(3), numbers(3, 128), 128), 3),
+    _of_tests(
+        "persistent_gemm.cpp",
+        "persistent_gemm",
+        lambda: (
+            numbers(256, 256, dtype=torch.float16),
+            numbers(256, 256, dtype=torch.float16),
+            room(256, 256),
+            room(4, dtype=torch.int32),
+            256,
+            256,
+            256,
+        ),
+        2,
+        core="cube",
+    ),
+    Subject(
+        ROOT / "examples/my_op_package/csrc/scaled_add_kernel.cpp",
+        "scaled_add",
+        lambda: (room(4096), numbers(4096), numbers(4096), 2.0, 4096),
+    ),
+    _of_elements("my_add.cpp", "my_add_float", 2),
+    _of_elements("my_mul.cpp", "my_mul_scalar_float", 1, 3.0),
+    _of_elements("fused_add_relu_mul.cpp", "fused_add_relu_mul_float", 3),
+    _of_elements("my_gelu.cpp", "my_gelu_float", 1),
+    _of_elements("my_relu.cpp", "my_relu_float", 1),
+    _of_rows("my_softmax.cpp", "my_softmax_float", 2),
+    _of_rows("my_softmax_columns.cpp", "my_softmax_columns_float", 2, rows=8, cols=40, turned=True),
+    _of_rows("my_softmax_backward.cpp", "my_softmax_backward_float", 3),
+    _of_rows("my_rms_norm.cpp", "my_rms_norm_float", 2, lambda: numbers(8), 1.0),
+    _of_rows("my_layer_norm.cpp", "my_layer_norm_float", 2, lambda: numbers(8), lambda: numbers(8), 1.0),
+    _of_rows("my_norm_backward.cpp", "my_norm_backward_float", 3, lambda: numbers(8), _norm_options()),
+    _own(
+        "my_norm_statistics.cpp",
+        "my_norm_statistics_float",
+        lambda: (
+            room(512),
+            room(512),
+            numbers(512, 8),
+            _words(2, 0, (512, 8), (0, 1), (1, 0), (8, 1)),
+            _norm_options(),
+        ),
+    ),
+    _own(
+        "my_gemm.cpp",
+        "my_gemm_float",
+        lambda: (
+            room(256, 128),
+            numbers(256, 256),
+            numbers(256, 128),
+            numbers(128),
+            torch.ones(128),
+            _gemm(256, 128, 256),
+        ),
+        core="cube",
+    ),
+    _own(
+        "my_gemm_double.cpp",
+        "my_gemm_double",
+        lambda: (
+            room(3, 64, dtype=torch.float64),
+            numbers(3, 4, dtype=torch.float64),
+            numbers(4, 64, dtype=torch.float64),
+            None,
+            None,
+            _gemm(3, 64, 4),
+        ),
+        float64=True,
+    ),
+    _own("my_topk.cpp", "my_topk_float", _topk),
+    _own(
+        "my_topk_backward.cpp",
+        "my_topk_backward_float",
+        lambda: (room(3, 100), numbers(3, 5), _places(), _words(3, 100, 5)),
+    ),
+    _own(
+        "my_topk_backward.cpp",
+        "my_topk_backward_gather_float",
+        lambda: (room(3, 5), numbers(3, 100), _places(), _words(3, 100, 5)),
+    ),
+    _own(
+        "my_cross_entropy.cpp",
+        "my_cross_entropy_float",
+        lambda: (room(40), numbers(40, 8), _LABELS, _rows(2, 40, 8), _labels(40, 8), 1),
+    ),
+    _own(
+        "my_cross_entropy_reduce.cpp",
+        "my_cross_entropy_reduce_float",
+        lambda: (room(1), numbers(9000), torch.arange(9000) % 3, _labels(9000, 8), 1),
+    ),
+    _own(
+        "my_cross_entropy_backward_scale.cpp",
+        "my_cross_entropy_backward_scale_float",
+        lambda: (room(40), numbers(40), _LABELS, _labels(40, 8), 2, 1),
+    ),
+    _own(
+        "my_cross_entropy_backward.cpp",
+        "my_cross_entropy_backward_float",
+        lambda: (room(40, 8), numbers(40, 8), numbers(40), _LABELS, _rows(2, 40, 8), _labels(40, 8)),
+    ),
+    _own("transpose.cpp", "transpose_float", lambda: (room(3, 40, 70), numbers(3, 70, 40), _words(3, 70, 40))),
+    _own(
+        "unfold.cpp",
+        "unfold_float",
+        lambda: (
+            room(2, 9, 6, 6),
+            numbers(2, 6, 6),
+            _words(1, 2, 6, 6, 72, 36, 6, 1, 6, 6, 0, 648, 324, 36, 6, 2, 2, 0, 0, 1, 1, 0, 0, 0),
+        ),
+    ),
+    _own(
+        "sum_to.cpp",
+        "sum_to_float",
+        lambda: (room(8), numbers(600, 8), _words(2, (600, 8), (8, 1), (0, 1), (0, 1))),
+    ),
+)
