@@ -26,16 +26,21 @@ LARGE = {
 }
 
 
+def bits(x):
+    """Also of a scalar."""
+    return x.reshape(-1).view(torch.uint8)
+
+
 def results(overload, shapes, dtype, seed=None):
     """Results, and gradients of all that can have one, in the usual order or under seed."""
-    arguments = tensors(shapes, dtype, "npu")
-    wanted = not overload._schema.is_mutable
-    leaves = [a.requires_grad_() for a in arguments if wanted and isinstance(a, torch.Tensor)]
+    arguments = tensors(shapes, dtype, "npu", wanted=not overload._schema.is_mutable)
+    leaves = [a for a in arguments if isinstance(a, torch.Tensor) and a.requires_grad]
     with random_order(seed) if seed is not None else contextlib.nullcontext():
         made = overload(*arguments)
         made = list(made) if isinstance(made, tuple) else [made]
-        if any(x.requires_grad for x in made):
-            torch.autograd.backward(made, [torch.ones_like(x) for x in made])
+        roots = [x for x in made if x.requires_grad]
+        if roots:
+            torch.autograd.backward(roots, [torch.ones_like(x) for x in roots])
     return [x.detach().cpu() for x in made + [leaf.grad for leaf in leaves if leaf.grad is not None]]
 
 
@@ -46,7 +51,7 @@ class OperatorsInRandomOrderTest(unittest.TestCase):
             for seed in SEEDS:
                 with self.subTest(operator=str(overload), shapes=shapes, dtype=dtype, seed=seed):
                     for got, want in zip(results(overload, shapes, dtype, seed), expected, strict=True):
-                        self.assertTrue(torch.equal(got.view(torch.uint8), want.view(torch.uint8)))
+                        self.assertTrue(torch.equal(bits(got), bits(want)))
 
     def test_all_operators_and_their_gradients_keep_their_bits(self):
         for overload in operators():
