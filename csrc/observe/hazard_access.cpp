@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "observe/hazard_launch.hpp"
+#include "observe/text_order.hpp"
 
 namespace npu {
 namespace {
@@ -47,6 +48,7 @@ bool SpanOf(const Access& access, uint64_t* begin, uint64_t* end) {
 
 void LaunchHazards::OnInstruction(const Core& core, const Instruction& instruction) {
   HazardCore& here = CoreOf(core);
+  if (KeepsTextOrder(core)) here.MeetAll();
   if (IsSignal(instruction)) return HandOnSignal(here, instruction);
   const Pipe pipe = instruction.pipe == Pipe::kAll ? Pipe::kS : instruction.pipe;
   const HazardClock& clock = here.ClockOf(pipe);

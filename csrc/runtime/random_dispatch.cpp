@@ -4,8 +4,8 @@
 #include <exception>
 #include <utility>
 
-#include "npu/auto_block.hpp"
 #include "npu/error.hpp"
+#include "observe/text_order.hpp"
 #include "runtime/global_memory.hpp"
 #include "runtime/launch_aborted.hpp"
 #include "runtime/random_executor.hpp"
@@ -14,7 +14,6 @@ namespace npu::runtime {
 namespace {
 
 constexpr uint64_t kAtOnce = 4;  // one in so many instructions that find their queue empty
-constexpr uint32_t kManyUsers = 1 << 16;
 
 }  // namespace
 
@@ -120,36 +119,19 @@ void RandomExecutor::ExecuteInstruction(RandomCore& core, SuspendedInstruction& 
   executing_ = &core;
   SwitchTo(core);
   executing_ = nullptr;
-  RestoreUsers();
   const uint64_t unknown = now.unknown_transfers - instruction.core.unknown_transfers;
   now = text_.core;
   now.unknown_transfers += unknown;
   text_.image.PutBack(core.fiber);
 }
 
-/// On a copy of the stack a fault destroys tiles that the text has, and will destroy itself: until
-/// then their storage has users enough.
-void RandomExecutor::OnFault(Core& core) {
-  fault_place_.Note(core);
-  if (executing_ == nullptr) return;
-  for (AutoBlock* block : text_.core.auto_blocks) {
-    for (; block != nullptr; block = block->next) {
-      users_.emplace_back(block, block->users);
-      block->users += kManyUsers;
-    }
-  }
-}
-
-void RandomExecutor::RestoreUsers() {
-  for (; !users_.empty(); users_.pop_back()) users_.back().first->users = users_.back().second;
-}
-
 bool RandomExecutor::BeginInstruction(Core& core, Pipe pipe, bool has_result) {
   RandomCore& self = Of(core);
   if (CheckStopped(self)) return false;
-  if (has_result) AwaitPipes(core);
+  const bool in_order = has_result || KeepsTextOrder(core);
+  if (in_order) AwaitPipes(core);
   const bool is_at_once =
-      pipe == Pipe::kS || has_result || (self.QueueOf(pipe).empty() && random_.Below(kAtOnce) == 0);
+      pipe == Pipe::kS || in_order || (self.QueueOf(pipe).empty() && random_.Below(kAtOnce) == 0);
   if (!is_at_once) self.offered = pipe;
   Pause(self);
   if (executing_ == &self) return true;

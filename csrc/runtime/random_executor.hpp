@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "npu/core.hpp"
@@ -46,7 +45,7 @@ class RandomExecutor final : public CoreScheduler, public TerminationTaker, priv
   std::byte* VectorBuffer(Core& core, uint32_t index) override;
   std::byte* CubeBuffer(Core& core) override;
   uint32_t CoreId(Core& core) override;
-  void OnFault(Core& core) override;
+  void OnFault(Core& core) override { fault_place_.Note(core); }
 
  private:
   /// A core's dispatch or one of its pipes, which may go on.
@@ -81,8 +80,6 @@ class RandomExecutor final : public CoreScheduler, public TerminationTaker, priv
   void Dispatch(RandomCore& core);
   void Execute(RandomCore& core, Pipe pipe);
   void ExecuteInstruction(RandomCore& core, SuspendedInstruction& instruction);
-  /// Undoes what destructors of tiles did on a copy of the stack after a fault there.
-  void RestoreUsers();
   void SwitchTo(RandomCore& core);
   /// Back to the choice of what comes next; returns when this core's dispatch is that.
   void Pause(RandomCore& core);
@@ -128,7 +125,6 @@ class RandomExecutor final : public CoreScheduler, public TerminationTaker, priv
   std::vector<std::unique_ptr<SuspendedInstruction>> spare_;
   SuspendedInstruction text_;        // where the dispatch stands while a queued instruction runs
   RandomCore* executing_ = nullptr;  // that runs a queued instruction
-  std::vector<std::pair<AutoBlock*, uint32_t>> users_;  // of storage, when an instruction faulted
 
   bool stopped_ = false;
   Status result_;

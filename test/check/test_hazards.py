@@ -17,7 +17,7 @@ if __name__ == "__main__":  # in a script, "test" would be the standard library'
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from test.host.python_process import PACKAGES, run_python
-from test.kernel.kernels_of_test import KernelTest
+from test.kernel.kernels_of_test import KernelTest, load
 
 RACY = Path(__file__).resolve().parent / "racy.cpp"
 #: Runs one fault of the kernel in a process of its own, and goes on behind what it raises.
@@ -59,6 +59,12 @@ class HazardTest(KernelTest):
                 y = self.launch("RIGHT", device, rows=8, blocks=4)
             self.assertEqual(report.to_text(), "no finding")
             self.assertEqual(y.sum().item(), 2 * 256 * 8)
+
+    def test_a_kernel_in_auto_mode_needs_no_flags(self):
+        x, z = torch.arange(1024.0), torch.zeros(1024)
+        with check.hazards():
+            load("auto_add.cpp", "auto_add", flags=["-D__PTO_AUTO__"])[1](x, z, 4)
+        self.assertTrue(torch.equal(z, x + 1))
 
     def test_names_both_lines_and_the_flag_that_is_missing(self):
         with self.assertRaises(HazardError) as caught, check.hazards():

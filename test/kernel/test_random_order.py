@@ -46,14 +46,14 @@ class RandomOrderTest(KernelTest):
                     str(found), r"argument 2: first of \d+ differing elements at the tile stored by block \d"
                 )
 
-    def test_tiles_of_auto_mode_keep_their_storage_until_all_pipes_are_done(self):
+    def test_kernels_in_auto_mode_need_no_flags(self):
         kernel = load("auto_add.cpp", "auto_add", flags=["-D__PTO_AUTO__"])
         for seed in SEEDS:
             with check.random_order(seed):
                 kernel[1](self.x, self.z, BLOCKS)
             torch.testing.assert_close(self.z, self.x + 1, rtol=0, atol=0)
 
-    def test_a_fault_of_an_instruction_leaves_tiles_of_auto_mode_to_the_end_of_their_kernel(self):
+    def test_a_fault_in_auto_mode_ends_the_kernel_and_its_tiles(self):
         kernel = load("auto_add.cpp", "auto_add", flags=["-D__PTO_AUTO__"])
         for seed in SEEDS:
             with self.assertRaisesRegex(RuntimeError, "TLOAD: expected an address"), check.random_order(seed):

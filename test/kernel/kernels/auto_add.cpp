@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // z = x + 1 in auto mode (to be compiled with __PTO_AUTO__): tiles live for one round of the loop,
-// and get their storage by themselves.
+// and get their storage by themselves; the chip's compiler sets the flags.
 #include <pto/pto-inst.hpp>
 
 using namespace pto;
@@ -18,11 +18,7 @@ extern "C" __global__ AICORE void auto_add(__gm__ float* x, __gm__ float* z, int
     Global from(x + i * kTile), to(z + i * kTile);
     Vec loaded, added;
     TLOAD(loaded, from);
-    set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
-    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
     TADDS(added, loaded, 1.0f);
-    set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
-    wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
     TSTORE(to, added);
   }
 }
