@@ -50,6 +50,10 @@ struct HazardSide {
   const void* call_site = nullptr;
 };
 
+inline bool SameCore(const HazardSide& a, const HazardSide& b) {
+  return a.block == b.block && a.core == b.core && a.sub_block == b.sub_block;
+}
+
 /// What the checker found. Offsets are from the start of the space; in global memory from the start
 /// of the allocation, or addresses where nobody knows it.
 struct Hazard {

@@ -9,10 +9,6 @@ std::string Flag(Pipe source, Pipe destination, int id) {
          std::to_string(id) + ");";
 }
 
-bool SameCore(const HazardSide& a, const HazardSide& b) {
-  return a.core == b.core && a.block == b.block && a.sub_block == b.sub_block;
-}
-
 std::string Meeting(const HazardSide& a, const HazardSide& b) {
   if (a.core != b.core) return "SYNCALL<SyncCoreType::Mix>();";
   return a.core == CoreType::kCube ? "SYNCALL<SyncCoreType::AICOnly>();"

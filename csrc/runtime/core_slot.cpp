@@ -76,6 +76,16 @@ CoreSlot::~CoreSlot() {
   munmap(mapping, mapping_bytes);
 }
 
+uint32_t CoreIds::Of(CoreSlot& slot) {
+  if (slot.core_id != UINT32_MAX) return slot.core_id;
+  std::vector<bool>& taken = taken_[static_cast<int>(slot.core.type)];
+  const auto free = std::find(taken.begin(), taken.end(), false);
+  slot.core_id = static_cast<uint32_t>(free - taken.begin());
+  if (free == taken.end()) taken.push_back(true);
+  taken[slot.core_id] = true;
+  return slot.core_id;
+}
+
 CorePool::~CorePool() {
   for (CoreSlot* idle : idle_) {
     while (idle != nullptr) delete std::exchange(idle, idle->next);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "npu/core.hpp"
 
@@ -28,12 +29,11 @@ struct CoreSlot {
   uint32_t task = 0;           // index in the launch
   uint32_t blocked_index = 0;  // place in the scheduler's list of blocked cores
   Wait wait = Wait::kNothing;
-  int wait_id = 0;              // flag id, or SyncGroup
-  const char* polls = nullptr;  // what the core polls
-  uint64_t polled_at = 0;       // instructions at its last poll
-  uint32_t aborts = 0;          // times it was told to stop
-  static constexpr uint32_t kNoCoreId = UINT32_MAX;
-  uint32_t core_id = kNoCoreId;
+  int wait_id = 0;                // flag id, or SyncGroup
+  const char* polls = nullptr;    // what the core polls
+  uint64_t polled_at = 0;         // instructions at its last poll
+  uint32_t aborts = 0;            // times it was told to stop
+  uint32_t core_id = UINT32_MAX;  // of CoreIds, UINT32_MAX for none
   void* mapping = nullptr;
   size_t mapping_bytes = 0;
 };
@@ -66,6 +66,24 @@ class SlotQueue {
  private:
   CoreSlot* head_ = nullptr;
   CoreSlot* tail_ = nullptr;
+};
+
+/// Numbers of cores that run, for those that ask: each has another among the cores of its type, the
+/// lowest that is free.
+class CoreIds {
+ public:
+  /// The number of slot, now if it had none.
+  uint32_t Of(CoreSlot& slot);
+  /// Frees the number of slot, if it has one.
+  void TakeBack(CoreSlot& slot) {
+    if (slot.core_id == UINT32_MAX) [[likely]]
+      return;
+    taken_[static_cast<int>(slot.core.type)][slot.core_id] = false;
+    slot.core_id = UINT32_MAX;
+  }
+
+ private:
+  std::vector<bool> taken_[2];  // by CoreType
 };
 
 /// Cores that run nothing now. The one that ended last is taken first: its scratchpads are in the

@@ -7,10 +7,6 @@
 namespace npu::runtime {
 namespace {
 
-bool SameCore(const HazardSide& a, const HazardSide& b) {
-  return a.block == b.block && a.core == b.core && a.sub_block == b.sub_block;
-}
-
 std::string CoreName(const HazardSide& side) {
   std::string name = side.core == CoreType::kCube ? "cube core" : "vector core";
   if (side.sub_block != 0) name += " " + std::to_string(side.sub_block);

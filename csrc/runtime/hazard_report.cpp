@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/hazard_report.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 
 #include "runtime/launch.hpp"
 #include "runtime/npu_runtime.h"
+#include "runtime/source_lines.hpp"
 
 namespace npu::runtime {
 namespace {
@@ -35,15 +35,8 @@ std::string Quoted(std::string_view text) {
 }
 
 void WritePlace(std::ostream& out, const void* call_site) {
-  // The call stands before the address that it returns to.
-  const auto address = reinterpret_cast<uintptr_t>(call_site) - 1;
-  Dl_info info;
-  const bool is_known = call_site != nullptr &&
-                        dladdr(reinterpret_cast<void*>(address), &info) != 0 &&
-                        info.dli_fname != nullptr;
-  const uintptr_t base = is_known ? reinterpret_cast<uintptr_t>(info.dli_fbase) : address;
-  out << "\"library\": " << Quoted(is_known ? info.dli_fname : "")
-      << ", \"offset\": " << address - base;
+  const CodePlace place = PlaceOf(call_site);
+  out << "\"library\": " << Quoted(place.library) << ", \"offset\": " << place.offset;
 }
 
 void WriteSide(std::ostream& out, const char* name, const npuFindingSide& side) {

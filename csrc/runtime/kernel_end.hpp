@@ -42,6 +42,9 @@ class TerminationTaker {
 /// Makes std::terminate ask the scheduler of the running core, if it is a TerminationTaker.
 void InstallTerminateHandler();
 
+/// Letters after which the report of a launch that stands still names no more cores.
+inline constexpr size_t kLongMessage = 600;
+
 /// "expected no exception out of <place>, got <the exception that is being handled>".
 std::string DescribeException(const char* place);
 /// Ends the handling of exceptions whose handlers are gone.

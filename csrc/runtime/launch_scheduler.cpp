@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/launch_scheduler.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "npu/error.hpp"
@@ -197,15 +196,8 @@ std::byte* LaunchScheduler::CubeBuffer(Core& core) {
 }
 
 uint32_t LaunchScheduler::CoreId(Core& core) {
-  CoreSlot& slot = SlotOf(core);
-  if (slot.core_id != CoreSlot::kNoCoreId) return slot.core_id;
-  std::vector<bool>& taken = core_ids_[static_cast<int>(core.type)];
-  const auto free = std::find(taken.begin(), taken.end(), false);
-  slot.core_id = static_cast<uint32_t>(free - taken.begin());
-  if (free == taken.end()) taken.push_back(true);
-  taken[slot.core_id] = true;
   core.has_state = true;
-  return slot.core_id;
+  return core_ids_.Of(SlotOf(core));
 }
 
 void LaunchScheduler::GiveReserved() {
@@ -229,14 +221,9 @@ void LaunchScheduler::RunPasses(CoreSlot& slot) {
   } catch (const LaunchAborted&) {
   } catch (const Fault& fault) {
     if (!stopped_) Stop(NPU_ERROR_KERNEL_FAULT, fault.what() + fault_place_.Describe(slot.core));
-  } catch (const std::exception& error) {
-    Stop(NPU_ERROR_KERNEL_FAULT, std::string(Where(slot.core).c_str()) +
-                                     ": expected no exception out of the kernel, got " +
-                                     error.what());
   } catch (...) {
     Stop(NPU_ERROR_KERNEL_FAULT,
-         std::string(Where(slot.core).c_str()) +
-             ": expected no exception out of the kernel, got one of unknown type");
+         std::string(Where(slot.core).c_str()) + ": " + DescribeException("the kernel"));
   }
   EndTask(slot);
 }
@@ -246,18 +233,7 @@ void LaunchScheduler::ClearState(CoreSlot& slot) {
   runtime::ClearState(core);
   TakeBlocksBack(core);
   slot.polled_at = 0;
-  if (slot.core_id != CoreSlot::kNoCoreId) [[unlikely]] {
-    core_ids_[static_cast<int>(core.type)][slot.core_id] = false;
-    slot.core_id = CoreSlot::kNoCoreId;
-  }
-}
-
-void LaunchScheduler::EndTask(CoreSlot& slot) {
-  Core& core = slot.core;
-  if (is_mix_) slot_of_task_[slot.task] = nullptr;
-  if (core.instruction != 0 || core.has_state) ClearState(slot);
-  if (!blocked_.empty() && !stopped_) [[unlikely]]
-    StopIfAwaited(core);
+  core_ids_.TakeBack(slot);
 }
 
 Fiber* LaunchScheduler::IdleFiber() {

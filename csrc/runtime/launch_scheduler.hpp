@@ -81,9 +81,14 @@ class LaunchScheduler final : public CoreScheduler, public TerminationTaker, pri
   void GiveSlot(CoreSlot& slot);
   void DescribeLaunch(CoreSlot& slot);
   void StartTask(CoreSlot& slot);
-  void EndTask(CoreSlot& slot);
+  void EndTask(CoreSlot& slot) {
+    if (is_mix_) slot_of_task_[slot.task] = nullptr;
+    if (slot.core.instruction != 0 || slot.core.has_state) ClearState(slot);
+    if (!blocked_.empty() && !stopped_) [[unlikely]]
+      StopIfAwaited(slot.core);
+  }
   /// What a task has left on its core, flags and registers.
-  void ClearState(CoreSlot& slot);
+  [[gnu::noinline]] void ClearState(CoreSlot& slot);
 
   /// The fiber to run next: a core that may go on, a new block, a core that polls. Null when there
   /// is none.
@@ -133,7 +138,7 @@ class LaunchScheduler final : public CoreScheduler, public TerminationTaker, pri
   uint32_t next_mixed_block_ = 0;  // of next_task_
   uint32_t next_index_ = 0;        // of next_task_ in its block
   uint32_t live_[2] = {};          // tasks that have started and not ended
-  std::vector<bool> core_ids_[2];  // those that CoreId has given to cores that run
+  CoreIds core_ids_;
   bool stopped_ = false;
   Status result_;
 

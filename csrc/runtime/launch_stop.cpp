@@ -13,7 +13,6 @@ namespace npu::runtime {
 namespace {
 
 constexpr size_t kDescribedCores = 4;  // cores that a report names
-constexpr size_t kLongMessage = 600;
 
 }  // namespace
 

@@ -246,15 +246,4 @@ std::byte* RandomExecutor::CubeBuffer(Core& core) {
   return core_of_task_[task]->slot.core.scratchpad[static_cast<int>(Space::kL1)];
 }
 
-uint32_t RandomExecutor::CoreId(Core& core) {
-  CoreSlot& slot = SlotOf(core);
-  if (slot.core_id != CoreSlot::kNoCoreId) return slot.core_id;
-  std::vector<bool>& taken = core_ids_[static_cast<int>(core.type)];
-  const auto free = std::find(taken.begin(), taken.end(), false);
-  slot.core_id = static_cast<uint32_t>(free - taken.begin());
-  if (free == taken.end()) taken.push_back(true);
-  taken[slot.core_id] = true;
-  return slot.core_id;
-}
-
 }  // namespace npu::runtime

@@ -144,9 +144,7 @@ void RandomExecutor::End(RandomCore& core) {
     AddUnknownTransfers(std::exchange(slot.core.unknown_transfers, 0));
   }
   const auto type = static_cast<size_t>(slot.core.type);
-  if (slot.core_id != CoreSlot::kNoCoreId) {
-    core_ids_[type][std::exchange(slot.core_id, CoreSlot::kNoCoreId)] = false;
-  }
+  core_ids_.TakeBack(slot);
   --live_[type];
   ++ended_[type];
   core_of_task_[slot.task] = nullptr;

@@ -44,7 +44,7 @@ class RandomExecutor final : public CoreScheduler, public TerminationTaker, priv
   GlobalMemory FindGlobalMemory(const char* op, const void* address) override;
   std::byte* VectorBuffer(Core& core, uint32_t index) override;
   std::byte* CubeBuffer(Core& core) override;
-  uint32_t CoreId(Core& core) override;
+  uint32_t CoreId(Core& core) override { return core_ids_.Of(SlotOf(core)); }
   void OnFault(Core& core) override { fault_place_.Note(core); }
 
  private:
@@ -111,7 +111,7 @@ class RandomExecutor final : public CoreScheduler, public TerminationTaker, priv
   uint32_t live_blocks_ = 0;
   CrossCoreFlags flags_;
   std::vector<RandomCore*> waiting_[3];  // at a SYNCALL, by SyncGroup
-  std::vector<bool> core_ids_[2];        // those that CoreId has given to cores that run
+  CoreIds core_ids_;
 
   // Chance.
   RandomNumbers random_;

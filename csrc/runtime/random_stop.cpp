@@ -11,8 +11,6 @@
 namespace npu::runtime {
 namespace {
 
-constexpr size_t kLongMessage = 600;
-
 void DescribeCrossCore(std::ostream& text, int id) {
   const bool is_intra = id >= kIntraBlockFlag;
   text << " for " << (is_intra ? "intra-block flag " : "cross-core flag ")

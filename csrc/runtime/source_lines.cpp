@@ -19,15 +19,6 @@ namespace {
 
 using Frames = std::vector<std::string>;
 
-CodePlace PlaceOf(const void* call_site) {
-  Dl_info info;
-  if (call_site == nullptr) return {};
-  // The call stands before the address it returns to.
-  const auto* call = static_cast<const char*>(call_site) - 1;
-  if (dladdr(call, &info) == 0 || info.dli_fname == nullptr) return {};
-  return {info.dli_fname, static_cast<uint64_t>(call - static_cast<const char*>(info.dli_fbase))};
-}
-
 std::string Hex(uint64_t number) {
   char text[24];
   std::snprintf(text, sizeof(text), "%#llx", static_cast<unsigned long long>(number));
@@ -136,6 +127,15 @@ std::string OwnLine(const Frames& frames) {
 }
 
 }  // namespace
+
+CodePlace PlaceOf(const void* call_site) {
+  Dl_info info;
+  if (call_site == nullptr) return {};
+  // The call stands before the address it returns to.
+  const auto* call = static_cast<const char*>(call_site) - 1;
+  if (dladdr(call, &info) == 0 || info.dli_fname == nullptr) return {};
+  return {info.dli_fname, static_cast<uint64_t>(call - static_cast<const char*>(info.dli_fbase))};
+}
 
 std::vector<std::string> SourceLines(const std::vector<CodePlace>& places) {
   const std::vector<Frames> frames = FramesOf(places);

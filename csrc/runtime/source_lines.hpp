@@ -13,6 +13,9 @@ struct CodePlace {
   uint64_t offset = 0;
 };
 
+/// Of the call that returns to call_site, which may be null.
+CodePlace PlaceOf(const void* call_site);
+
 /// The line of the code at each place, "add.cpp:12": of the kernel's own file, not of the headers
 /// that were inlined into it. Where binutils' addr2line is not there, or the library has no line
 /// tables, the library and the offset in it.
