@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "device_block.hpp"
 #include "elements.hpp"
 #include "plain_tile.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 using namespace pto;
 using test::AsA5;
+using test::Matrix;
 using test::OnCore;
 using test::OnCube;
 using test::VecTile;
@@ -27,6 +29,23 @@ class Accesses final : public npu::InstructionObserver {
     all_.assign(instruction.accesses, instruction.accesses + instruction.access_count);
     name_ = instruction.name;
     pipe_ = instruction.pipe;
+    work_ = instruction.work;
+  }
+
+  /// All that the last instruction told.
+  std::string Told() const {
+    std::string text = name_ + " " + npu::PipeName(pipe_) + " " + std::to_string(work_.elements) +
+                       " " + std::to_string(work_.bytes) + " " + std::to_string(work_.macs);
+    for (const npu::Access& access : all_) {
+      text += access.is_write ? ", writes" : ", reads";
+      for (const size_t part : {reinterpret_cast<size_t>(access.begin), access.rows,
+                                access.row_bytes, access.pitch_bytes}) {
+        text += " " + std::to_string(part);
+      }
+      text += std::string(" ") + npu::SpaceName(access.space);
+      text += std::string(access.is_atomic ? " atomic" : "") + (access.goes_on ? " on" : "");
+    }
+    return text;
   }
 
   void ExpectNone() const { EXPECT_TRUE(all_.empty()); }
@@ -52,6 +71,7 @@ class Accesses final : public npu::InstructionObserver {
   std::vector<npu::Access> all_;
   std::string name_;
   npu::Pipe pipe_ = npu::Pipe::kAll;
+  npu::Work work_;
 };
 
 TEST(Observed, TheScalarPipeReadsAndWritesSingleElements) {
@@ -126,6 +146,41 @@ TEST(Observed, ScalesAreReadLineByLine) {
     accesses.Expect(false, scales.data(), 16, 4, 10);
     accesses.Expect(true, tile.data(), 1, 64, 0);
   });
+}
+
+/// A transfer tells the same the first time, while its memory is not at hand, and then.
+template <class Transfer>
+void ExpectTheSameEachTime(const Transfer& transfer) {
+  for (npu::GlobalMemory& memory : npu::current_core->memories) memory = {};
+  const Accesses accesses;
+  transfer();
+  const std::string told = accesses.Told();
+  transfer();
+  EXPECT_EQ(accesses.Told(), told);
+}
+
+TEST(Observed, TheShortWayOfRowsTellsWhatTheLongWayDoes) {
+  struct Case {
+    int rows, cols, pitch;
+    bool is_short;
+  };
+  const test::Block<float> from(4096), to(4096);
+  for (const Case& rows : {Case{5, 12, 40, true}, Case{16, 32, 32, true}, Case{1, 7, 9, true},
+                           Case{3, 31, 31, true}, Case{3, 8, 0, false}, Case{4, 8, 7, false}}) {
+    OnCore([&] {
+      VecTile<float, 16, 32> tile(rows.rows, rows.cols);
+      TASSIGN(tile, 256);
+      Matrix<float> source(from.data(), {rows.rows, rows.cols}, {rows.pitch, 1});
+      Matrix<float> target(to.data(), {rows.rows, rows.cols}, {rows.pitch, 1});
+      ExpectTheSameEachTime([&] { TLOAD(tile, source); });
+      ExpectTheSameEachTime([&] { TSTORE(target, tile); });
+      TLOAD(tile, source);
+      const Accesses accesses;
+      EXPECT_EQ(detail::FindStraight("TLOAD", tile, source).tile != nullptr, rows.is_short)
+          << rows.rows << "x" << rows.cols;
+      EXPECT_EQ(detail::FindAlike("TLOAD", tile, source).tile, nullptr);
+    });
+  }
 }
 
 TEST(Observed, BurstsLeaveTheirGapsOut) {

@@ -9,9 +9,8 @@
 #include "pto/global_range.hpp"
 #include "pto/pieces.hpp"
 
-/// The short way of transfers: whole rows between an un-boxed Vec tile and global memory, where
-/// nobody looks on and no rule is broken. What is not surely so goes the way of transfer.hpp, which
-/// says what is wrong.
+/// The short way of transfers: whole rows between an un-boxed Vec tile and global memory, where no
+/// rule is broken. What is not surely so goes the way of transfer.hpp, which says what is wrong.
 namespace pto::detail {
 
 /// Rows in a tile and in global memory; pitches in bytes.
@@ -36,9 +35,10 @@ inline bool IsAtHand(const npu::Core& core, const void* begin, const void* end) 
 }
 
 /// Looks for the memory that holds the bytes from begin up to end; false where the long way has
-/// something to say about it.
+/// something to say about it. Observers hear of a transfer before that of its memory.
 NPU_ONE_BODY(__attribute__((cold)) bool BringToHand(npu::Core& core, const char* op,
                                                     const char* begin, const char* end)) {
+  if (core.observer != nullptr) return false;
   const npu::NextInstruction next(op);
   const npu::GlobalMemory memory = core.scheduler->FindGlobalMemory(op, begin);
   if (!memory.is_known || !Holds(memory, begin, end)) return false;
@@ -53,10 +53,11 @@ inline StraightRows FindStraight(const char* op, const TileT& tile, const Global
   npu::Core* core = npu::current_core;
   const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol(), pitch = global.GetStride(3);
   const bool is_plain =
-      core != nullptr && core->observer == nullptr && npu::IsPlace(tile.data()) && rows > 0 &&
-      rows <= TileT::Rows && cols > 0 && cols <= TileT::Cols && global.GetShape(3) == rows &&
-      global.GetShape(4) == cols && global.GetShape(2) == 1 && global.GetShape(1) == 1 &&
-      global.GetShape(0) == 1 && global.GetStride(4) == 1 && pitch >= 0 && pitch <= UINT32_MAX;
+      core != nullptr && npu::IsPlace(tile.data()) && rows > 0 && rows <= TileT::Rows && cols > 0 &&
+      cols <= TileT::Cols && global.GetShape(3) == rows && global.GetShape(4) == cols &&
+      global.GetShape(2) == 1 && global.GetShape(1) == 1 && global.GetShape(0) == 1 &&
+      global.GetStride(4) == 1 && pitch >= 0 && pitch <= UINT32_MAX &&
+      (core->observer == nullptr || pitch >= cols || rows == 1);  // those of an Access lie apart
   if (__builtin_expect(!is_plain, 0)) return {};
   char* data = reinterpret_cast<char*>(const_cast<typename Global::RawDType*>(global.data()));
   const char* end = data + ((rows - 1) * pitch + cols) * kBytes;
@@ -72,17 +73,29 @@ inline StraightRows FindStraight(const char* op, const TileT& tile, const Global
           static_cast<size_t>(cols * kBytes)};
 }
 
-/// The same, counted as an instruction.
-template <class TileT, class Global>
-inline StraightRows TakeStraight(const char* op, const TileT& tile, const Global& global) {
-  const StraightRows rows = FindStraight(op, tile, global);
-  if (__builtin_expect(rows.tile != nullptr, 1)) npu::CountInstruction(*npu::current_core);
-  return rows;
+/// What they touch of the tile, padding bytes behind each row among it, for observers.
+inline npu::Access TileAccess(const StraightRows& rows, bool is_write, size_t padding = 0) {
+  return {npu::Space::kUb, is_write, rows.tile, rows.rows, rows.bytes + padding, rows.tile_pitch};
 }
 
-/// Whether the rows lie in global memory as they do in the tile.
-inline bool LieAlike(const StraightRows& rows) {
-  return rows.rows == 1 || rows.global_pitch == rows.tile_pitch;
+/// The same of global memory.
+inline npu::Access GlobalAccess(const StraightRows& rows, bool is_write) {
+  const size_t pitch = rows.rows == 1 ? rows.bytes : rows.global_pitch;
+  return {npu::Space::kGm, is_write, rows.global, rows.rows, rows.bytes, pitch};
+}
+
+inline npu::Work WorkOf(const StraightRows& rows, size_t element_bytes) {
+  const uint64_t bytes = rows.rows * rows.bytes;
+  return {bytes / element_bytes, bytes, 0};
+}
+
+/// The rows of tile and global, where they lie alike and nobody looks on: one may stand for the
+/// other.
+template <class TileT, class Global>
+inline StraightRows FindAlike(const char* op, const TileT& tile, const Global& global) {
+  if (npu::IsObserved()) return {};
+  const StraightRows rows = FindStraight(op, tile, global);
+  return rows.rows == 1 || rows.global_pitch == rows.tile_pitch ? rows : StraightRows();
 }
 
 /// Copies the bytes of a whole tile. memcpy takes 1.1 times as long: from 4 KiB on it repeats a

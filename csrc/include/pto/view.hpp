@@ -17,8 +17,8 @@ namespace pto {
 template <class TileT, class Global>
 inline void LoadAsView(TileT& tile, Global& global) {
   if constexpr (detail::kMayBeStraight<TileT, Global>) {
-    const detail::StraightRows rows = detail::FindStraight("TLOAD", tile, global);
-    if (rows.tile != nullptr && detail::LieAlike(rows)) {
+    const detail::StraightRows rows = detail::FindAlike("TLOAD", tile, global);
+    if (rows.tile != nullptr) {
       npu::CountInstruction(*npu::current_core);
       tile.data() = reinterpret_cast<typename TileT::DType*>(rows.global);
       return;
@@ -33,9 +33,10 @@ inline void LoadAsView(TileT& tile, Global& global) {
 template <class TileT, class Global>
 inline void AssignToResult(TileT& tile, const Global& global) {
   if constexpr (detail::kMayBeStraight<TileT, Global>) {
-    const detail::StraightRows rows = detail::FindStraight("TSTORE", tile, global);
-    if (rows.tile != nullptr && detail::LieAlike(rows))
+    const detail::StraightRows rows = detail::FindAlike("TSTORE", tile, global);
+    if (rows.tile != nullptr) {
       tile.data() = reinterpret_cast<typename TileT::DType*>(rows.global);
+    }
   }
 }
 

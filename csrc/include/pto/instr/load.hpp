@@ -88,6 +88,21 @@ NPU_ONE_BODY(void LoadTile(const char* op, const void* call_site, const TileFact
   InShapeOfChip(WrittenPart(whole, view), view, move);
 }
 
+/// The short way of rows.
+inline void LoadRows(const char* op, const void* call_site, const StraightRows& rows,
+                     const TileFacts& tile, const void* pad) {
+  const auto operands = [&](auto report) {
+    const size_t bytes = tile.kind->element_bytes;
+    report(WorkOf(rows, bytes), TileAccess(rows, true, PaddingOf(tile) * bytes),
+           GlobalAccess(rows, false));
+  };
+  npu::Issue(op, npu::Pipe::kMte2, call_site, operands, [&] {
+    CopyRows(reinterpret_cast<char*>(rows.tile), rows.tile_pitch, rows.global, rows.global_pitch,
+             rows.rows, rows.bytes);
+    if (rows.bytes % npu::kTileAlignment != 0) PadLines(tile, pad);
+  });
+}
+
 template <class TileT, class Global>
 [[gnu::noinline]] void Load(const char* op, TileT& tile, Global& global) {
   using T = typename TileT::DType;
@@ -95,17 +110,14 @@ template <class TileT, class Global>
                 "TLOAD: expected a Vec or Mat tile");
   static_assert(sizeof(T) == sizeof(typename Global::DType),
                 "TLOAD: expected tile and global tensor of one element size");
+  const void* call_site = __builtin_return_address(0);
   const T pad = PadElement<T>(TileT::PadVal);
   if constexpr (kMayBeStraight<TileT, Global>) {
-    const StraightRows rows = TakeStraight(op, tile, global);
+    const StraightRows rows = FindStraight(op, tile, global);
     if (__builtin_expect(rows.tile != nullptr, 1)) {
-      CopyRows(reinterpret_cast<char*>(rows.tile), rows.tile_pitch, rows.global, rows.global_pitch,
-               rows.rows, rows.bytes);
-      if (rows.bytes % npu::kTileAlignment != 0) PadLines(TileFacts(tile), &pad);
-      return;
+      return LoadRows(op, call_site, rows, TileFacts(tile), &pad);
     }
   }
-  const void* call_site = __builtin_return_address(0);
   if constexpr (kForHost && kPacked<T> != 1) {
     if (MovesPairsOnHost(op, tile, global)) {
       MovePairsOnHost<false>(op, call_site, tile, global);

@@ -205,24 +205,35 @@ decltype(auto) StageOf(const Stage& stage) {
   }
 }
 
+/// The short way of rows.
+inline void StoreRows(const char* op, const void* call_site, const StraightRows& rows,
+                      size_t element_bytes) {
+  const auto operands = [&](auto report) {
+    report(WorkOf(rows, element_bytes), GlobalAccess(rows, true), TileAccess(rows, false));
+  };
+  npu::Issue(op, npu::Pipe::kMte3, call_site, operands, [&] {
+    if (reinterpret_cast<char*>(rows.tile) == rows.global) return;  // see view.hpp
+    CopyRows(rows.global, rows.global_pitch, reinterpret_cast<const char*>(rows.tile),
+             rows.tile_pitch, rows.rows, rows.bytes);
+  });
+}
+
 template <AtomicType kAtomic, class Stage, class Global, class TileT>
 [[gnu::noinline]] void Store(const char* op, Global& global, TileT& tile, const Stage& stage,
                              const TileFacts* words) {
   using T = typename TileT::DType;
   using Out = typename Global::RawDType;
   constexpr bool kAdds = kAtomic == AtomicType::AtomicAdd;
+  const void* call_site = __builtin_return_address(0);
   static_assert(kForHost || TileT::Loc == TileType::Vec || TileT::Loc == TileType::Mat ||
                     TileT::Loc == TileType::Acc,
                 "TSTORE: expected a Vec, Mat or Acc tile");
   static_assert(!std::is_const_v<typename Global::DType>,
                 "TSTORE: expected a global tensor of elements that may be written");
   if constexpr (!kAdds && kMayBeStraight<TileT, Global> && !kIsStaged<TileT, Stage>) {
-    const StraightRows rows = TakeStraight(op, tile, global);
+    const StraightRows rows = FindStraight(op, tile, global);
     if (__builtin_expect(rows.tile != nullptr, 1)) {
-      if (reinterpret_cast<char*>(rows.tile) == rows.global) return;  // see view.hpp
-      CopyRows(rows.global, rows.global_pitch, reinterpret_cast<const char*>(rows.tile),
-               rows.tile_pitch, rows.rows, rows.bytes);
-      return;
+      return StoreRows(op, call_site, rows, sizeof(T));
     }
   }
   const auto& host_stage = StageOf<TileT>(stage);
@@ -240,7 +251,6 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
     static_assert(!kAdds || std::is_same_v<Out, T>, "TSTORE: expected one element type to add");
     if constexpr (kAdds) mode.put = AddElements<T>;
   }
-  const void* call_site = __builtin_return_address(0);
   if constexpr (kForHost && kPacked<T> != 1 && kPacked<Out> != 1 && !kAdds) {
     if (MovesPairsOnHost(op, tile, global))
       return MovePairsOnHost<true>(op, call_site, tile, global);
