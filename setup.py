@@ -71,7 +71,8 @@ class BuildPackages(build_py):
         super().run()
         include = Path(self.build_lib, "op_extension", "include")
         shutil.copytree(ROOT / "csrc" / "include", include, dirs_exist_ok=True)
-        shutil.copy2(ROOT / "csrc" / "runtime" / "npu_runtime.h", include)
+        for header in ("npu_runtime.h", "npu_trace.h"):
+            shutil.copy2(ROOT / "csrc" / "runtime" / header, include)
         rules = include.parent / "cmake"
         rules.mkdir(exist_ok=True)
         shutil.copy2(ROOT / "csrc" / "cmake" / "ascendc.cmake", rules)

@@ -15,16 +15,23 @@ from op_extension.hazards.report import Report
 from op_extension.hazards.suppression import Suppression
 from op_extension.picture import Picture
 from op_extension.placements import MemoryMap
+from op_extension.tracing import session
+from op_extension.tracing.difference import Difference
+from op_extension.tracing.record import Operand, Step, Trace
 
 __all__ = [
+    "Difference",
     "Finding",
     "InstructionCount",
     "InstructionCounts",
     "MemoryMap",
+    "Operand",
     "Picture",
     "Report",
     "Side",
+    "Step",
     "Suppression",
+    "Trace",
     "count_instructions",
     "hazards",
     "launch_count",
@@ -32,6 +39,7 @@ __all__ = [
     "picture",
     "random_order",
     "report",
+    "trace",
 ]
 
 SEEDS = 1 << 64
@@ -109,6 +117,35 @@ def picture(launch: Callable[..., object], *args: object, **options: object) -> 
         RuntimeError: the fault of a kernel.
     """
     return pictures.picture(launch, *args, **options)
+
+
+def trace(
+    values: bool = False,
+    *,
+    kernels: Iterable[str] | str | None = None,
+    blocks: Iterable[int] | int | None = None,
+    instructions: Iterable[str] | str | None = None,
+    limit: int = 256 << 20,
+) -> AbstractContextManager[Trace]:
+    """Records the instructions of all launches that start while the context is open, with their operands.
+
+    Args:
+        values: whether to record what operands hold: sources before the instruction, destinations after it.
+        kernels: names of kernels; None: all.
+        blocks: indices of blocks; None: all.
+        instructions: their names, as "TADD"; None: all.
+        limit: bytes that are recorded at most, values and what describes them. When they are used up recording ends,
+            the trace is not whole, and leaving the context warns.
+
+    Yields:
+        The trace, filled when the context is left, also by an exception: then the instruction that faulted has its
+        sources and is not complete.
+
+    Raises:
+        ValueError: an empty list, a limit below 1.
+        RuntimeError: within another such context; the fault of a kernel, on leaving.
+    """
+    return session.trace(values, kernels, blocks, instructions, limit)
 
 
 def hazards(

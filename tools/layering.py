@@ -29,6 +29,7 @@ ROOMS = {
     "csrc/observe": "observe",
     "csrc/runtime": "runtime",
     "csrc/runtime/npu_runtime.h": "npu_runtime.h",
+    "csrc/runtime/npu_trace.h": "npu_runtime.h",
     "csrc/ranks": "ranks",
     "csrc/kernel": "kernel",
     "csrc/kernel/tiling": "kernel arguments",

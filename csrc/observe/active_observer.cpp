@@ -8,13 +8,14 @@
 #include "observe/instruction_counter.hpp"
 #include "observe/memory_map.hpp"
 #include "observe/step_recorder.hpp"
+#include "observe/trace_recorder.hpp"
 
 namespace npu {
 namespace {
 
-std::array<InstructionObserver*, 4> Active(bool in_order) {
+std::array<InstructionObserver*, 5> Active(bool in_order) {
   return {InstructionCounter::Active(), MemoryMap::Active(), StepRecorder::Active(),
-          in_order ? HazardChecker::Active() : nullptr};
+          TraceRecorder::Active(), in_order ? HazardChecker::Active() : nullptr};
 }
 
 /// Passes on to all that are on at the time of the call.

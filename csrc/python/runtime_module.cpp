@@ -13,6 +13,7 @@
 #include "python/kernel.h"
 #include "python/memory_map.h"
 #include "python/steps.h"
+#include "python/trace.h"
 
 namespace {
 
@@ -77,6 +78,7 @@ PYBIND11_MODULE(_runtime, module) {
   npu_python::DefineMemoryMap(module);
   npu_python::DefineHazards(module);
   npu_python::DefineSteps(module);
+  npu_python::DefineTrace(module);
   module.doc() = "The emulated device's C interface (npu_runtime.h).";
   module.attr("MAX_BLOCK_DIM") = NPU_MAX_BLOCK_DIM;
   module.attr("MAX_RECORDED_STORES") = NPU_MAX_RECORDED_STORES;

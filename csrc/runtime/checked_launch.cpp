@@ -5,6 +5,7 @@
 
 #include "observe/active_observer.hpp"
 #include "observe/hazard_checker.hpp"
+#include "observe/trace_recorder.hpp"
 #include "runtime/finding_sentence.hpp"
 #include "runtime/global_memory.hpp"
 #include "runtime/hazard_session.hpp"
@@ -15,15 +16,16 @@
 namespace npu::runtime {
 
 Status RunLaunch(const Launch& launch) {
+  const auto find = [](const void* context, const void* address) {
+    return FindRequestedMemory(*static_cast<const Launch*>(context), address);
+  };
+  const TraceRecorder::Launch traced(launch.kernel->name, find, &launch);
   if (const std::optional<uint64_t> seed = RandomOrderSeed()) {
     return RandomExecutor(launch, *seed, ActiveObserver(false)).Run();
   }
   InstructionObserver* observer = ActiveObserver(true);
   LaunchScheduler& scheduler = LaunchScheduler::OfThisThread();
   if (observer == nullptr) return scheduler.Run(launch, nullptr);
-  const auto find = [](const void* context, const void* address) {
-    return FindRequestedMemory(*static_cast<const Launch*>(context), address);
-  };
   const HazardChecker::Launch checked({launch.kernel->name, find, &launch});
   Status status = scheduler.Run(launch, observer);
   if (checked.new_findings() == 0) return status;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "npu/core.hpp"
+#include "observe/trace_recorder.hpp"
 #include "runtime/core_slot.hpp"
 #include "runtime/cross_core_flags.hpp"
 #include "runtime/fiber.hpp"
@@ -43,6 +44,11 @@ class LaunchScheduler final : public CoreScheduler, public TerminationTaker, pri
   std::byte* CubeBuffer(Core& core) override;
   uint32_t CoreId(Core& core) override;
   void OnFault(Core& core) override { fault_place_.Note(core); }
+  bool BeginInstruction(Core& core, Pipe, bool) override {
+    TraceRecorder::OnBegin(core);
+    return true;
+  }
+  void EndInstruction(Core& core) override { TraceRecorder::OnEnd(core); }
 
  private:
   static constexpr int kSyncGroups = 3;

@@ -6,6 +6,7 @@
 
 #include "npu/error.hpp"
 #include "observe/text_order.hpp"
+#include "observe/trace_recorder.hpp"
 #include "runtime/global_memory.hpp"
 #include "runtime/launch_aborted.hpp"
 #include "runtime/random_executor.hpp"
@@ -134,11 +135,13 @@ bool RandomExecutor::BeginInstruction(Core& core, Pipe pipe, bool has_result) {
       pipe == Pipe::kS || in_order || (self.QueueOf(pipe).empty() && random_.Below(kAtOnce) == 0);
   if (!is_at_once) self.offered = pipe;
   Pause(self);
-  if (executing_ == &self) return true;
-  return !CheckStopped(self) && is_at_once;
+  const bool is_time = executing_ == &self || (!CheckStopped(self) && is_at_once);
+  if (is_time) TraceRecorder::OnBegin(core);
+  return is_time;
 }
 
 void RandomExecutor::EndInstruction(Core& core) {
+  TraceRecorder::OnEnd(core);
   if (executing_ != nullptr) Pause(Of(core));  // for good
 }
 

@@ -93,7 +93,7 @@ def compare(
     with recording():
         launcher(*args)
     for index, want in zip(_compared(args, outputs, len(wanted)), wanted, strict=True):
-        found = _first_difference(index, _tensor(args[index]), _tensor(want), tile, rtol, atol, max_ulp)
+        found = first_difference(index, _tensor(args[index]), _tensor(want), tile, rtol, atol, max_ulp)
         if not found.equal:
             return found if tile is not None else _with_store(found, args[index])
     return _EQUAL
@@ -157,7 +157,7 @@ def _ordered(values: torch.Tensor) -> torch.Tensor:
     return torch.where(bits < 0, lowest - bits, bits)
 
 
-def _first_difference(
+def first_difference(
     argument: int,
     got: torch.Tensor,
     want: torch.Tensor,
@@ -166,6 +166,7 @@ def _first_difference(
     atol: float,
     max_ulp: int,
 ) -> Comparison:
+    """The first element of an argument that differs, as :func:`compare` says it, without the store that wrote it."""
     if got.shape != want.shape:
         raise ValueError(
             f"kernel.compare: expected a reference of shape {tuple(got.shape)} for argument {argument}, "

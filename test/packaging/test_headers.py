@@ -14,7 +14,7 @@ if __name__ == "__main__":  # in a script, "test" would be the standard library'
 from test.packaging.environment import ROOT
 
 INCLUDE = ROOT / "csrc" / "include"
-C_HEADERS = [INCLUDE / "npu" / "kernel.h", ROOT / "csrc" / "runtime" / "npu_runtime.h"]
+C_HEADERS = [INCLUDE / "npu" / "kernel.h", *(ROOT / "csrc" / "runtime").glob("npu_*.h")]
 
 
 def complaints(language, standard, header):

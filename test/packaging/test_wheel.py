@@ -87,7 +87,7 @@ class WheelTest(unittest.TestCase):
             if path.is_file()
         }
         self.assertGreater(len(expected), 10)
-        expected |= LIBRARIES | {"op_extension/include/npu_runtime.h"}
+        expected |= LIBRARIES | {f"op_extension/include/{name}.h" for name in ("npu_runtime", "npu_trace")}
         expected |= {"op_extension/cmake/ascendc.cmake", "op_extension/py.typed", "npu_backend/py.typed"}
         self.assertEqual(expected - set(self.names), set())
 

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces beside references, and in files."""
+
+import json
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import torch
+
+from op_extension import check, kernel
+
+if __name__ == "__main__":  # in a script, "test" would be the standard library's
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from test.kernel.kernels_of_test import KERNELS, KernelTest
+
+SUM = "TADD(z_tile, x_tile, y_tile);"
+
+
+class TracedAdd(KernelTest):
+    """add.cpp with its sum replaced, on 600 elements in two blocks."""
+
+    def add(self, replaced=SUM, entry="add_float", dtype=torch.float32):
+        text = (KERNELS / "add.cpp").read_text()
+        self.assertEqual(text.count(SUM), 1)
+        path = self.source(text.replace(SUM, replaced), "add.cpp")
+        x, y = torch.arange(600).to(dtype), torch.full((600,), 0.5).to(dtype)
+        with check.trace(values=True) as trace:
+            kernel.load(path, entry=entry)[2](x.npu(), y.npu(), torch.empty(600, dtype=dtype, device="npu"), 600)
+        return trace
+
+
+class CompareTest(TracedAdd):
+    def test_a_right_kernel_agrees_with_functions_and_with_itself(self):
+        trace = self.add()
+        found = trace.compare({"TADD": np.add})
+        self.assertTrue(found)
+        self.assertEqual((found.compared, str(found)), (3, "no element of 3 destinations differs"))
+        self.assertTrue(trace.compare(lambda step, *sources: sum(sources) if step.name == "TADD" else None))
+        self.assertEqual(trace.compare(self.add()).compared, 12)
+
+    def test_names_instruction_element_and_both_values(self):
+        trace = self.add("TADD(z_tile, x_tile, y_tile); z_tile.SetValue(2, 0.0f);")
+        found = trace.compare(self.add("TADD(z_tile, x_tile, y_tile); z_tile.SetValue(2, -0.5f);"))
+        self.assertFalse(found)
+        self.assertEqual((found.step.name, found.step.block), ("SetValue", 0))
+        self.assertRegex(str(found), r"at row 0, column 2: expected -0\.5, got 0\.0, \d+ ulp apart$")
+        found = self.add("TADD(z_tile, x_tile, x_tile);").compare({"TADD": lambda *tiles: tiles[0] + 0.5})
+        self.assertEqual((found.step.block, found.step.number), (0, 5))
+        self.assertRegex(
+            str(found),
+            r"^add_float, launch 0, block 0 \(vector 0\), instruction 5: TADD \(.*\): first of 256 differing elements "
+            r"of destination \(UB Vec float ND 1x256 at 0x8000\) at row 0, column 0: "
+            r"expected 0\.5, got 0\.0, \d+ ulp apart$",
+        )
+
+    def test_another_instruction_is_a_difference(self):
+        found = self.add("TSUB(z_tile, x_tile, y_tile);").compare(self.add())
+        self.assertRegex(str(found), r"instruction 5: TSUB \(.*\): expected TADD \(.*\) as in the reference, got TSUB$")
+
+    def test_more_and_fewer_instructions_are_differences(self):
+        once, twice = self.add(), self.add(f"{SUM} {SUM}")
+        self.assertRegex(str(twice.compare(once)), r"instruction 6: TADD \(.*\): expected TSTORE .* got TADD")
+        with check.trace(values=True, instructions="TLOAD") as nothing:
+            pass
+        self.assertFalse(nothing.compare(once))
+        self.assertRegex(str(nothing.compare(once)), r"expected add_float, .* TLOAD .* got no such instruction")
+
+    def test_tolerances_and_ulp_of_16_bits(self):
+        trace = self.add(entry="add_bytes", dtype=torch.float16)
+
+        def off_by_one(left, right):
+            exact = (left + right).astype(np.float16)
+            return np.nextafter(exact, np.float16(np.inf))
+
+        found = trace.compare({"TADD": off_by_one})
+        self.assertEqual((found.element.ulp, found.element.column), (1, 0))
+        self.assertTrue(trace.compare({"TADD": off_by_one}, max_ulp=1))
+        self.assertTrue(trace.compare({"TADD": off_by_one}, rtol=1e-2))
+        self.assertTrue(trace.compare({"TADD": np.add}))
+
+    def test_bad_references_are_refused(self):
+        trace = self.add()
+        for reference, error, sentence in (
+            (3, TypeError, "expected a trace, a function or a dict of functions as reference, got int"),
+            ({"TADD": lambda *tiles: np.zeros(3)}, ValueError, r"of shape \(1, 256\) of add_float.*, got \(3,\)"),
+            ({"TADD": lambda *tiles: [1, 2]}, ValueError, "expected 1 destinations of add_float.*, got 2"),
+        ):
+            with self.subTest(sentence), self.assertRaisesRegex(error, sentence):
+                trace.compare(reference)
+
+
+class SavedTest(TracedAdd):
+    def saved(self):
+        path = self.folder() / "add.npz"
+        trace = self.add()
+        trace.save(path)
+        return trace, path
+
+    def test_a_trace_comes_back_as_it_was(self):
+        trace, path = self.saved()
+        again = check.Trace.load(path)
+        self.assertEqual(str(again), str(trace))
+        self.assertEqual(again.recorded, trace.recorded)
+        self.assertTrue(again.compare(trace))
+        self.assertEqual([entry.name for entry in path.parent.iterdir()], ["add.npz"])
+
+    def test_numpy_alone_reads_the_file(self):
+        trace, path = self.saved()
+        with np.load(path) as archive:
+            header = json.loads(archive["header"].tobytes())
+            self.assertEqual(archive["values"].dtype, np.uint8)
+        self.assertEqual((header["format"], header["version"]), ("op_extension.trace", 1))
+        self.assertEqual([step[0] for step in header["steps"]], [step.name for step in trace.steps])
+
+    def test_a_file_that_cannot_be_finished_leaves_the_old_one(self):
+        trace, path = self.saved()
+        before = path.read_bytes()
+        with mock.patch("os.replace", side_effect=OSError("no room")), self.assertRaisesRegex(OSError, "no room"):
+            trace.save(path)
+        self.assertEqual(path.read_bytes(), before)
+        self.assertEqual([entry.name for entry in path.parent.iterdir()], ["add.npz"])
+        with self.assertRaises(FileNotFoundError):
+            trace.save(path.parent / "missing" / "add.npz")
+
+    def test_damaged_and_foreign_files_are_refused(self):
+        _, path = self.saved()
+        whole = path.read_bytes()
+        for cut in (0, 1, 30, len(whole) // 2, len(whole) - 1):
+            path.write_bytes(whole[:cut])
+            with (
+                self.subTest(cut=cut),
+                self.assertRaisesRegex(ValueError, "expected a file that Trace.save has written"),
+            ):
+                check.Trace.load(path)
+        for at in range(80, len(whole) // 2, 997):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+            with self.subTest(at=at), self.assertRaisesRegex(ValueError, "expected a file that Trace.save has written"):
+                check.Trace.load(path)
+        np.savez(path, other=np.zeros(3))
+        with self.assertRaisesRegex(ValueError, "another or damaged"):
+            check.Trace.load(path)
+        for header, sentence in (
+            ({"format": "x"}, "holds no trace"),
+            ({"format": "op_extension.trace", "version": 2}, "of version 2"),
+            ({"format": "op_extension.trace", "version": 1}, "damaged"),
+            ([1], "holds no trace"),
+        ):
+            np.savez(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8), values=np.zeros(1, np.uint8))
+            with self.subTest(header=header), self.assertRaisesRegex(ValueError, sentence):
+                check.Trace.load(path)
+        with self.assertRaises(FileNotFoundError):
+            check.Trace.load(path.parent / "missing.npz")
+
+
+if __name__ == "__main__":
+    unittest.main()
