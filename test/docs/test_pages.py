@@ -2,6 +2,8 @@
 """The code of the pages runs, and prints what they say that it prints."""
 
 import re
+import shutil
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -20,6 +22,15 @@ def links_of(page):
     return {(page.parent / target).resolve() for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose)}
 
 
+def gdb_works():
+    """Whether gdb is there and may run a program."""
+    if shutil.which("gdb") is None:
+        return False
+    command = ["gdb", "-batch", "-ex", "run", "--args", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return "exited normally" in done.stdout
+
+
 class PagesTest(PageTest):
     def test_readme(self):
         self.assertGreaterEqual(self.run_page(ROOT / "README.md", "python"), 2)
@@ -32,6 +43,13 @@ class PagesTest(PageTest):
 
     def test_checker(self):
         self.assertGreaterEqual(self.run_page(ROOT / "docs" / "checker.md", "python"), 18)
+
+    def test_debugging(self):
+        self.assertGreaterEqual(self.run_page(ROOT / "docs" / "debugging.md", "python", "sh"), 11)
+
+    @unittest.skipUnless(gdb_works(), "needs gdb, and leave to trace processes")
+    def test_debugging_in_gdb(self):
+        self.assertEqual(self.run_page(ROOT / "docs" / "debugging.md", "bash"), 1)
 
     def assert_shows_files(self, page, least):
         """Each block of C++ or Python stands in the files that the heading above it names."""
