@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from op_extension.attention_ops import my_flash_attention
 from op_extension.row_ops import my_cross_entropy, my_layer_norm, my_rms_norm, my_softmax, my_topk, sum_to
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "my_add_",
     "my_conv",
     "my_cross_entropy",
+    "my_flash_attention",
     "my_gelu",
     "my_gemm",
     "my_layer_norm",

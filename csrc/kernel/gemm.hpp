@@ -123,6 +123,47 @@ class Source {
   Block blocks_[kSlots] = {};
 };
 
+/// The buffers in L0A and L0B, which hold 64 KiB each: two halves that take turns.
+template <class T, int kM, int kN>
+class Multiplier {
+ public:
+  /// Elements of a row of the left operand in a half.
+  static constexpr int kK = 256 / static_cast<int>(sizeof(T));
+
+  AICORE void SetFree() {
+    for (int i = 0; i < 2; ++i) set_flag(PIPE_M, PIPE_MTE1, event_t(i));
+  }
+  AICORE void AwaitFree() {
+    for (int i = 0; i < 2; ++i) wait_flag(PIPE_M, PIPE_MTE1, event_t(i));
+  }
+
+  /// acc = left right, added to acc where adds says so, of depth columns and rows: extract(left,
+  /// right) puts them into L0 on PIPE_MTE1.
+  template <class Acc, class Extract>
+  AICORE void Multiply(Acc& acc, int depth, bool adds, const Extract& extract) {
+    TileLeftCompact<T, kM, kK, -1, -1> left(acc.GetValidRow(), depth);
+    TileRightCompact<T, kK, kN, -1, -1> right(depth, acc.GetValidCol());
+    TASSIGN(left, at_ * kHalfBytes);
+    TASSIGN(right, at_ * kHalfBytes);
+    wait_flag(PIPE_M, PIPE_MTE1, event_t(at_));  // what these buffers held was multiplied
+    extract(left, right);
+    set_flag(PIPE_MTE1, PIPE_M, event_t(at_));
+    wait_flag(PIPE_MTE1, PIPE_M, event_t(at_));  // operands are in L0
+    if (adds) {
+      TMATMUL_ACC(acc, left, right);
+    } else {
+      TMATMUL(acc, left, right);
+    }
+    set_flag(PIPE_M, PIPE_MTE1, event_t(at_));
+    at_ ^= 1;
+  }
+
+ private:
+  static constexpr unsigned kHalfBytes = (kM > kN ? kM : kN) * kK * sizeof(T);
+
+  int at_ = 0;
+};
+
 template <class T>
 class Product {
  public:
@@ -154,10 +195,9 @@ class Product {
   }
 
  private:
-  // A tile of c in L0C, and what of k is multiplied at a time: half of the L0 buffers, which hold
-  // 64 KiB each. A block in L1 is twice as deep.
+  // A tile of c in L0C. A block in L1 is twice as deep as what is multiplied at a time.
   static constexpr int kM = 128, kN = 128;
-  static constexpr int kK = 256 / static_cast<int>(sizeof(T));
+  static constexpr int kK = Multiplier<T, kM, kN>::kK;
   static constexpr int kDeep = 2 * kK;
   static constexpr int kASlots = 4, kBSlots = 2;
   using SourceA = Source<T, kM, kDeep, kASlots>;
@@ -170,7 +210,6 @@ class Product {
   static constexpr unsigned kB1 = kA1 + kASlots * SourceA::kBytes;
   static constexpr unsigned kBias1 = kB1 + kBSlots * SourceB::kBytes;
   static constexpr unsigned kOnes1 = kBias1 + SourceBias::kBytes;
-  static constexpr unsigned kL0Bytes = kM * kK * sizeof(T);  // of a buffer in L0A and in L0B
   static constexpr unsigned kAccBytes = kM * kN * sizeof(float);
 
   // Events between PIPE_MTE1 and PIPE_MTE2: one for each slot of A, then of B, then the bias.
@@ -179,18 +218,14 @@ class Product {
 
   AICORE void SetAllFree() {
     for (int slot = 0; slot <= kBiasEvent; ++slot) set_flag(PIPE_MTE1, PIPE_MTE2, event_t(slot));
-    for (int i = 0; i < 2; ++i) {
-      set_flag(PIPE_M, PIPE_MTE1, event_t(i));  // buffers in L0A and L0B
-      set_flag(PIPE_FIX, PIPE_M, event_t(i));   // buffers in L0C
-    }
+    for (int i = 0; i < 2; ++i) set_flag(PIPE_FIX, PIPE_M, event_t(i));  // buffers in L0C
+    multiplier_.SetFree();
   }
 
   AICORE void AwaitAllFree() {
     for (int slot = 0; slot <= kBiasEvent; ++slot) wait_flag(PIPE_MTE1, PIPE_MTE2, event_t(slot));
-    for (int i = 0; i < 2; ++i) {
-      wait_flag(PIPE_M, PIPE_MTE1, event_t(i));
-      wait_flag(PIPE_FIX, PIPE_M, event_t(i));
-    }
+    for (int i = 0; i < 2; ++i) wait_flag(PIPE_FIX, PIPE_M, event_t(i));
+    multiplier_.AwaitFree();
   }
 
   AICORE void ComputeTile() {
@@ -247,23 +282,11 @@ class Product {
   /// acc += columns at and on of a slot of a times rows at and on of a slot of b.
   template <class A, class B>
   AICORE void Add(Acc& acc, A& a, int a_slot, B& b, int b_slot, int at, int depth) {
-    TileLeftCompact<T, kM, kK, -1, -1> left(rows_, depth);
-    TileRightCompact<T, kK, kN, -1, -1> right(depth, cols_);
-    TASSIGN(left, l0_at_ * kL0Bytes);
-    TASSIGN(right, l0_at_ * kL0Bytes);
-    wait_flag(PIPE_M, PIPE_MTE1, event_t(l0_at_));  // the L0 buffers were multiplied
-    a.Extract(left, a_slot, 0, at);
-    b.Extract(right, b_slot, at, 0);
-    set_flag(PIPE_MTE1, PIPE_M, event_t(l0_at_));
-    wait_flag(PIPE_MTE1, PIPE_M, event_t(l0_at_));  // operands are in L0
-    if (started_) {
-      TMATMUL_ACC(acc, left, right);
-    } else {
-      TMATMUL(acc, left, right);
-    }
-    set_flag(PIPE_M, PIPE_MTE1, event_t(l0_at_));
+    multiplier_.Multiply(acc, depth, started_, [&](auto& left, auto& right) {
+      a.Extract(left, a_slot, 0, at);
+      b.Extract(right, b_slot, at, 0);
+    });
     started_ = true;
-    l0_at_ ^= 1;
   }
 
   const GemmTiling& tiling_;
@@ -276,7 +299,8 @@ class Product {
   int64_t batch_ = 0, row_ = 0, col_ = 0;  // of the tile that is computed
   int rows_ = 0, cols_ = 0;
   bool started_ = false;
-  int b_slot_ = 0, l0_at_ = 0, acc_at_ = 0;
+  int b_slot_ = 0, acc_at_ = 0;
+  Multiplier<T, kM, kN> multiplier_;
 };
 
 }  // namespace gemm

@@ -31,7 +31,8 @@ class RowsTest(unittest.TestCase):
         self.assertEqual(len(names), len(set(names)))
 
     def test_of_small_sizes_run(self) -> None:
-        small = [row for row in ROWS if row.dtype == "float16" and row.size in ("4", "4x1", "16^3", "64x1x8x8 to 16")]
+        sizes = ("4", "4x1", "16^3", "64x1x8x8 to 16", "1x2x16x32")
+        small = [row for row in ROWS if row.dtype == "float16" and row.size in sizes]
         self.assertLessEqual(set(ops.__all__), {row.operator for row in small})
         for row in small:
             if row.against != "torch.compile":  # it takes seconds; see CompiledTest
@@ -61,6 +62,7 @@ class RowsTest(unittest.TestCase):
                 ("my_softmax", "softmax(x, -1)"),
                 ("my_gelu", "gelu by tanh"),
                 ("my_rms_norm", "rms_norm"),
+                ("my_flash_attention", "scaled_dot_product_attention"),
                 ("my_gemm", "torch.mm of float16"),
                 ("my_gemm", "torch.mm of float32"),
                 ("my_conv", "conv2d of float32"),

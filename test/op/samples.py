@@ -33,6 +33,7 @@ _IMAGES = (Shape((2, 3, 5, 5)), Shape((4, 3, 3, 3)))
 _FULL = {
     "my_conv": [(*_IMAGES, Shape((4,)), 2, 1), _IMAGES],
     "my_cross_entropy": [(Shape((4, 5)), Labels((4,))), (Shape((4, 5)), Labels((4,)), 1, "none")],
+    "my_flash_attention": [(Shape(IMAGE),) * 3, (Shape((2, 3, 5, 4)), Shape(IMAGE), Shape(IMAGE), True, 0.5)],
     "my_gemm": [(Shape((4, 5)), Shape((5, 3)))],
     "my_layer_norm": [(Shape(IMAGE), [4, 4], Shape((4, 4)), Shape((4, 4))), (Shape(IMAGE), [4])],
     "my_mul": [(Shape(IMAGE), 2.5)],
@@ -45,6 +46,7 @@ _FULL = {
 _EMPTY = {
     "my_conv": [(Shape((0, 3, 5, 5)), _IMAGES[1], Shape((4,)), 1, 1)],
     "my_cross_entropy": [(Shape((0, 5)), Labels((0,)), -100, "sum"), (Shape((0, 5)), Labels((0,)), -100, "none")],
+    "my_flash_attention": [(Shape((0, 3, 5, 4)),) * 3, (Shape((2, 3, 0, 4)), Shape(IMAGE), Shape(IMAGE))],
     "my_gemm": [(Shape(a), Shape(b)) for a, b in (((0, 5), (5, 3)), ((4, 0), (0, 3)), ((4, 5), (5, 0)))],
     "my_layer_norm": [(Shape((0, 4)), [4], Shape((4,)), Shape((4,))), (Shape((3, 0, 4)), [4])],
     "my_mul": [(Shape((0,)), 2.5), (Shape((3, 0, 4)), 2.5)],
@@ -82,7 +84,7 @@ def shapes_of(overload: OpOverload, empty: bool = False) -> list[tuple]:
 
 def widest(overload: OpOverload) -> tuple[torch.dtype, dict[str, float]]:
     """The dtype that gradients are checked in, and how far apart derivatives and differences may be there."""
-    if overload._schema.name == "npu::my_topk":  # no float64 is sorted
+    if overload._schema.name in ("npu::my_topk", "npu::my_flash_attention"):  # no float64 is sorted, or multiplied
         return torch.float32, {"eps": 1e-3, "atol": 1e-2, "rtol": 1e-2}
     return torch.float64, {}
 

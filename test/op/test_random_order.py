@@ -18,6 +18,7 @@ LARGE = {
     "my_gelu": [(Shape((50_001,)),)],
     "my_relu": [(Shape((7, 9001)),)],
     "my_gemm": [(Shape((200, 300)), Shape((300, 170)))],
+    "my_flash_attention": [(Shape((1, 2, 200, 40)), Shape((1, 2, 300, 40)), Shape((1, 2, 300, 40)), True)],
     "my_conv": [(Shape((2, 16, 20, 20)), Shape((24, 16, 3, 3)), Shape((24,)), 1, 1)],
     "my_softmax": [(Shape((70, 1111)), 1), (Shape((70, 1111)), 0)],
     "my_layer_norm": [(Shape((65, 1030)), [1030], Shape((1030,)), Shape((1030,)))],
