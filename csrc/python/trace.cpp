@@ -17,6 +17,7 @@ namespace py = pybind11;
 
 std::vector<const char*> TextsOf(const std::vector<std::string>& list) {
   std::vector<const char*> texts;
+  texts.reserve(list.size());
   for (const std::string& text : list) texts.push_back(text.c_str());
   return texts;
 }
