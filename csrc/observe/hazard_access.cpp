@@ -44,6 +44,18 @@ bool SpanOf(const Access& access, uint64_t* begin, uint64_t* end) {
   return *begin < *end;
 }
 
+/// The same of all of the operand that begins with the access at index.
+TileExtent UsedBy(const Instruction& instruction, size_t index) {
+  TileExtent used, more;
+  do {
+    if (!SpanOf(instruction.accesses[index], &more.begin, &more.end)) continue;
+    used = used.end == 0
+               ? more
+               : TileExtent{std::min(used.begin, more.begin), std::max(used.end, more.end)};
+  } while (++index < instruction.access_count && instruction.accesses[index].goes_on);
+  return used;
+}
+
 }  // namespace
 
 void LaunchHazards::OnInstruction(const Core& core, const Instruction& instruction) {
@@ -62,6 +74,7 @@ void LaunchHazards::OnInstruction(const Core& core, const Instruction& instructi
       if (!access.goes_on) {
         if (!conflicts_.empty()) ReportConflicts(touch);
         reads_written_ = false;
+        touch.used = UsedBy(instruction, i);
       }
       if (Clip(touch, access)) TouchAll(touch, access);
     }
@@ -150,7 +163,8 @@ void LaunchHazards::Read(const Touch& touch, uint64_t begin, AccessRecord& recor
   } else {
     reads_written_ = true;
     const bool conflicts = Conflicts(touch, record.writer, begin, record.end);
-    if (!conflicts && record.hidden.end != 0 && record.hidden == touch.extent) {
+    if (!conflicts && record.hidden.end != 0 && record.hidden == touch.extent &&
+        touch.SticksOutOf(record.extent)) {
       Note(HazardKind::kOverlap, record.writer, record.extent, begin, record.end);
     }
   }
@@ -162,9 +176,9 @@ void LaunchHazards::Write(const Touch& touch, uint64_t begin, AccessRecord& reco
   Conflicts(touch, record.writer, begin, record.end);
   record.ForReaders([&](const HazardStamp& stamp) { Conflicts(touch, stamp, begin, record.end); });
   if (touch.stamp.is_atomic) return AddReader(touch, record);
-  if (record.extent.PartlyOverlaps(touch.extent)) {
+  if (touch.SticksOutOf(record.extent)) {
     record.hidden = record.extent;
-  } else if (record.hidden.end != 0 && !record.hidden.PartlyOverlaps(touch.extent)) {
+  } else if (record.hidden.end != 0 && !touch.SticksOutOf(record.hidden)) {
     record.hidden = {};
   }
   record.extent = touch.extent;

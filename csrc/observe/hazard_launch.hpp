@@ -61,8 +61,14 @@ class LaunchHazards {
     const HazardClock& clock;
     HazardStamp stamp;
     Space space = Space::kGm;
-    TileExtent extent = {};
-    uint64_t begin = 0, end = 0;  // of the operand
+    TileExtent extent = {};       // of the tile of the operand
+    TileExtent used = {};         // of it, from the first to the last byte
+    uint64_t begin = 0, end = 0;  // of the operand, as far as it has been looked at
+
+    /// Whether the tile shares bytes with another one, and what is used of it sticks out of that.
+    bool SticksOutOf(const TileExtent& other) const {
+      return other.PartlyOverlaps(extent) && !other.Holds(used);
+    }
   };
   /// Bytes of one access that conflict with those of one call.
   struct Conflict {

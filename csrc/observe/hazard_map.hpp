@@ -18,6 +18,7 @@ struct TileExtent {
   uint64_t begin = 0, end = 0;
 
   bool operator==(const TileExtent&) const = default;
+  bool Holds(const TileExtent& other) const { return begin <= other.begin && other.end <= end; }
   /// Whether they share bytes and neither holds the other.
   bool PartlyOverlaps(const TileExtent& other) const {
     return begin < other.end && other.begin < end && (begin < other.begin) == (end < other.end) &&
@@ -33,7 +34,7 @@ struct AccessRecord {
   HazardStamp reader;                // the first of those since; of task kNobody: none
   std::vector<HazardStamp> readers;  // the others
   TileExtent extent;                 // of the tile of writer
-  TileExtent hidden;                 // of a tile whose bytes writer has overwritten in part
+  TileExtent hidden;                 // of a tile that writer has overwritten in part, and more
 
   bool SameHistory(const AccessRecord& other) const {
     return writer == other.writer && reader == other.reader && readers == other.readers &&

@@ -121,6 +121,39 @@ TEST(Overlap, RowsOfATileAreNone) {
   for (int i = 256; i < 512; ++i) EXPECT_EQ(out.data()[i], 7.0f) << i;
 }
 
+TEST(Overlap, ViewsOfPartsOfATileAreNone) {
+  ExpectNone(Check([] {
+    VecTile<float, 4, 64> parent(4, 64), out(4, 64);
+    TASSIGN(parent, 0);
+    TASSIGN(out, 4 * kBytes);
+    for (int time = 0; time < 2; ++time) {
+      TEXPANDS(parent, 1.0f);
+      for (unsigned r = 0; r < 4; ++r) {  // whose extents reach behind the parent
+        VecTile<float, 4, 64> view(1, 64), row(1, 64);
+        TASSIGN(view, r * 256);
+        TASSIGN(row, 4 * kBytes + r * 256);
+        TADDS(row, view, 1.0f);  // a part of what was written as a whole
+        TEXPANDS(view, 2.0f);
+      }
+      TADDS(out, parent, 1.0f);  // a whole that was written in parts
+    }
+  }));
+}
+
+TEST(Overlap, AViewThatReachesBehindItsTileIsFound) {
+  const auto found = Check([] {
+    VecTile<float, 4, 64> parent(4, 64), out(4, 64);
+    TASSIGN(parent, 0);
+    TASSIGN(out, 4 * kBytes);
+    TEXPANDS(parent, 1.0f);
+    VecTile<float, 4, 64> view(2, 64);
+    TASSIGN(view, 3 * 256);
+    TEXPANDS(view, 2.0f);
+    TADDS(out, parent, 1.0f);
+  });
+  ExpectOne(found, "overlap", "TEXPANDS", "TADDS");
+}
+
 TEST(Padding, OfAFullTileThatEndsWithItsSpaceTouchesNothing) {
   ExpectNone(Check([] {
     using Padded = Tile<TileType::Vec, float, 64, 64, BLayout::RowMajor, -1, -1, SLayout::NoneBox,
