@@ -133,6 +133,15 @@ TEST(Intrinsics, PrintfWritesToStandardOutput) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "block 0 of two:  1.50\n100%\n");
 }
 
+TEST(Intrinsics, PrintfTakesWhatCDoesNot) {
+  testing::internal::CaptureStdout();
+  OnCore([] {
+    cce::printf("block %d of %ld: ", block_idx, block_num);
+    cce::printf("%.2f %g %d\n", half(1.5f), bfloat16_t(-0.25f), 7);
+  });
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "block 0 of 1: 1.50 -0.25 7\n");
+}
+
 /// Writes down what cores do with flags.
 class Listener final : public npu::InstructionObserver {
  public:

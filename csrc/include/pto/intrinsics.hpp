@@ -175,16 +175,35 @@ template <class T>
   __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
 }
 
+namespace pto::detail {
+
+/// value as C takes it behind a format: block_idx as the integer that it stands for, floats of 8
+/// and 16 bits as double.
+template <class T>
+auto ForPrintf(T value) {
+  if constexpr (std::is_same_v<T, BlockIdx> || std::is_same_v<T, BlockNum>) {
+    return int64_t{value};
+  } else if constexpr (std::is_class_v<T> || std::is_same_v<T, half>) {
+    static_assert(std::is_convertible_v<T, float>,
+                  "printf: expected numbers, strings and pointers behind the format");
+    return static_cast<double>(static_cast<float>(value));
+  } else {
+    return value;
+  }
+}
+
+}  // namespace pto::detail
+
 namespace cce {
 
-/// Prints to standard output, as printf of the C library.
+/// Prints to standard output, as printf of the C library; %d is right for block_idx, %f for half.
 template <class... Values>
 inline int printf(const char* format, Values... values) {
   npu::CountInstruction(npu::RunningCore("printf"));
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-security"
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-  const int bytes = std::fprintf(stdout, format, values...);
+  const int bytes = std::fprintf(stdout, format, pto::detail::ForPrintf(values)...);
 #pragma GCC diagnostic pop
   std::fflush(stdout);
   return bytes;
