@@ -15,7 +15,7 @@ import torch
 from op_extension import check
 from op_extension.hazards.kinds import KINDS
 from test.check.mutation import oracle, recording
-from test.check.mutation.mutants import Mutant, mutants, with_one_kernel
+from test.check.mutation.mutants import Calls, mutants, with_one_kernel
 
 SEEDS = 20
 
@@ -91,7 +91,7 @@ class Tally:
 
 
 class Trial:
-    """One text of a kernel."""
+    """A kernel, or one of its mutants, which its tape chooses."""
 
     def __init__(self, subject: Subject, source: Path) -> None:
         self._subject = subject
@@ -133,28 +133,26 @@ class Trial:
         return Verdict(name, unordered, *self.findings(), self.orders_differ(seeds))
 
 
-def judge(subject: Subject, seeds: int = SEEDS, most: int | None = None) -> Tally:
-    """Verdicts of the kernel itself, first, and of its mutants, at most so many."""
-    tally = Tally()
+def judge(subject: Subject, seeds: int = SEEDS) -> Tally:
+    """Verdicts of the kernel itself, first, and of its mutants."""
+    tally, calls = Tally(), Calls()
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "as_is"
+        home = Path(folder) / "kernel"
         shutil.copytree(subject.source.parent, home)
         source = home / subject.source.name
         source.write_text(with_one_kernel(source.read_text(), subject.entry))
+        for file in sorted({source, *home.rglob("*.h"), *home.rglob("*.hpp")}):
+            if file.name != recording.HEADER:
+                calls.add(file)
         trial = Trial(subject, source)
         tally.verdicts.append(trial.verdict(f"{subject.entry} as it is", seeds))
-        made = [one for one in mutants(trial.tape) if all(home in path.parents for path in one.texts)]
-        for number, mutant in enumerate(made[:most]):
-            _judge_mutant(subject, mutant, home, Path(folder) / str(number), seeds, tally)
+        for mutant in list(mutants(trial.tape, calls)):
+            trial.tape.change((call.number, change) for call, change in mutant.changes)
+            _judge_mutant(trial, f"{subject.entry} {mutant.name}", seeds, tally)
     return tally
 
 
-def _judge_mutant(subject: Subject, mutant: Mutant, home: Path, folder: Path, seeds: int, tally: Tally) -> None:
-    shutil.copytree(home, folder)
-    for path, text in mutant.texts.items():
-        (folder / path.relative_to(home)).write_text(text)
-    trial = Trial(subject, folder / subject.source.name)
-    name = f"{subject.entry} {mutant.name}"
+def _judge_mutant(trial: Trial, name: str, seeds: int, tally: Tally) -> None:
     try:
         trial.launch()
     except RuntimeError as error:

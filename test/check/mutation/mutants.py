@@ -1,37 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of a kernel: its text with a flag, a barrier or an address changed, in lines that a launch has executed."""
+"""Mutants of a kernel: a flag, a barrier or an address changed, in lines that a launch has executed.
+
+All of them are compiled once: each call that may change asks recorder.hpp whether it does.
+"""
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 from test.check.mutation import recording
 from test.check.mutation.oracle import core_of
-from test.check.mutation.recording import Tape
+from test.check.mutation.recording import LEFT_OUT, MOVED_BY_32, MOVED_BY_TILE, Tape
 
-_NOTHING = "(void)0"
 _KERNEL = re.compile(
     r'extern "C" __global__ AICORE void (\w+)\(.*?\n}\n|^\w+_KERNEL\((\w+),.*?\)\n', re.DOTALL | re.MULTILINE
 )
+_FLAGS = ("set_flag", "wait_flag", "pipe_barrier", "SYNCALL", "ffts_cross_core_sync", "wait_flag_dev")
+_CALL = re.compile(rf"//[^\n]*|^[ \t]*#[^\n]*|\b({'|'.join(_FLAGS)}|TASSIGN(?=\())\b(?:<[^<>()]*>)?\(", re.MULTILINE)
 
 
 class Call(NamedTuple):
-    """A call in the text of a file: where its name starts, and where it ends behind the parenthesis."""
+    """A call in the text of a file, and the number by which it is told what to do."""
 
+    name: str
     file: Path
     line: int
-    begin: int
-    end: int
+    number: int
 
 
 class Mutant(NamedTuple):
-    """What is changed, and into which text: by file, in the lines where it was."""
+    """What is changed, all at once: calls, and how (recording)."""
 
     name: str
-    texts: dict[Path, str]
+    changes: tuple[tuple[Call, int], ...]
+
+
+class Calls:
+    """The calls of a kernel that may change, by name and line."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._at: dict[tuple[str, Path, int], list[Call]] = defaultdict(list)
+
+    def add(self, file: Path) -> None:
+        """Makes those in file ask. Lines stay where they are."""
+        text, made, done = file.read_text(), [], 0
+        for found in _CALL.finditer(text):
+            if found[1] is None or found.start() < done:
+                continue
+            end = _behind_parentheses(text, found.end() - 1)
+            self._count += 1
+            call = Call(found[1], file, text.count("\n", 0, found.start()) + 1, self._count)
+            self._at[call.name, call.file, call.line].append(call)
+            made += [text[done : found.start()], _asking(text[found.start() : end], call)]
+            done = end
+        file.write_text("".join(made) + text[done:])
+
+    def at(self, name: str, place: tuple[Path, int]) -> list[Call]:
+        """Calls of name that start in a line."""
+        return self._at[name, *place]
+
+
+def _asking(text: str, call: Call) -> str:
+    if call.name != "TASSIGN":
+        return f"(recorder::IsLeftOut({call.number}) ? (void)0 : (void)({text}))"
+    tile, address = _arguments(text)
+    moved = f"TASSIGN({tile}, ({address}) + recorder::Distance({call.number}, {tile}))"
+    return moved + "\n" * (text.count("\n") - moved.count("\n"))
 
 
 def with_one_kernel(text: str, entry: str) -> str:
@@ -54,22 +92,6 @@ def _places(tape: Tape, kinds: tuple[int, ...]) -> dict[tuple[Path, int], Counte
     return found
 
 
-def _calls(names: tuple[str, ...], file: Path, line: int) -> list[Call]:
-    """Calls that start in a line; one may go on in the next ones."""
-    text = file.read_text()
-    begin = sum(map(len, text.splitlines(keepends=True)[: line - 1]))
-    end = text.find("\n", begin)
-    comment = text.find("//", begin, end)
-    end = end if comment == -1 else comment
-    calls = []
-    for name in names:
-        at = text.find(f"{name}", begin, end)
-        while at != -1:
-            calls.append(Call(file, line, at, _behind_parentheses(text, text.index("(", at))))
-            at = text.find(f"{name}", at + 1, end)
-    return calls
-
-
 def _behind_parentheses(text: str, opening: int) -> int:
     depth = 0
     for at in range(opening, len(text)):
@@ -79,70 +101,56 @@ def _behind_parentheses(text: str, opening: int) -> int:
     raise ValueError(f"expected a parenthesis that closes, got {text[opening : opening + 80]!r}")
 
 
-def _changed(edits: list[tuple[Call, str]]) -> dict[Path, str]:
-    """The files with calls replaced. Lines stay where they are."""
-    texts: dict[Path, str] = {}
-    for call, replacement in sorted(edits, key=lambda edit: edit[0].begin, reverse=True):
-        text = texts.get(call.file) or call.file.read_text()
-        lost = text[call.begin : call.end].count("\n")
-        texts[call.file] = text[: call.begin] + replacement + "\n" * lost + text[call.end :]
-    return texts
-
-
-def _where(*calls: Call) -> str:
+def _where(calls: Iterable[Call]) -> str:
     return " ".join(f"{call.file.name}:{call.line}" for call in calls)
 
 
-def _removed(what: str, calls: list[Call]) -> Mutant:
-    return Mutant(f"without {what} {_where(*calls)}", _changed([(call, _NOTHING) for call in calls]))
+def _without(what: str, calls: Iterable[Call]) -> Mutant:
+    return Mutant(f"without {what} {_where(calls)}", tuple((call, LEFT_OUT) for call in calls))
 
 
-def without_flags(tape: Tape) -> Iterator[Mutant]:
+def without_flags(tape: Tape, calls: Calls) -> Iterator[Mutant]:
     """Without each set and wait that belong together: both are met by the same cores equally often with each id; and
     without all flags between two pipes."""
     sets, waits = _places(tape, (recording.SET,)), _places(tape, (recording.WAIT,))
     by_pipes: dict[tuple, list[Call]] = defaultdict(list)
-    calls = {}
     for name, places in (("set_flag", sets), ("wait_flag", waits)):
         for place, met in places.items():
-            for call in _calls((name,), *place):
-                calls[name, place] = call
-                by_pipes[next(iter(met))[1:3]].append(call)
+            by_pipes[next(iter(met))[1:3]] += calls.at(name, place)
     for (one, met), (other, met_too) in product(sets.items(), waits.items()):
-        if met == met_too and ("set_flag", one) in calls and ("wait_flag", other) in calls:
-            yield _removed("flag", [calls["set_flag", one], calls["wait_flag", other]])
+        both = [*calls.at("set_flag", one)[-1:], *calls.at("wait_flag", other)[-1:]]
+        if met == met_too and len(both) == 2:
+            yield _without("flag", both)
     for of_pipes in by_pipes.values():
         if len(of_pipes) > 2:
-            yield _removed("flags", of_pipes)
+            yield _without("flags", of_pipes)
 
 
-def without_barriers(tape: Tape) -> Iterator[Mutant]:
+def without_barriers(tape: Tape, calls: Calls) -> Iterator[Mutant]:
     """Without each pipe_barrier, and each SYNCALL."""
     for name, kind in (("pipe_barrier", recording.BARRIER), ("SYNCALL", recording.ARRIVE)):
         for place in _places(tape, (kind,)):
-            for call in _calls((name,), *place):
-                yield _removed(name, [call])
+            for call in calls.at(name, place):
+                yield _without(name, [call])
 
 
-def without_cross_core_flags(tape: Tape) -> Iterator[Mutant]:
+def without_cross_core_flags(tape: Tape, calls: Calls) -> Iterator[Mutant]:
     """Without each set and wait of one id."""
     sets = _places(tape, (recording.SET_CROSS,))
     waits = _places(tape, (recording.WAIT_CROSS,))
     for (one, met), (other, met_too) in product(sets.items(), waits.items()):
         if {what[3] for what in met} == {what[3] for what in met_too}:
-            calls = [*_calls(("ffts_cross_core_sync",), *one), *_calls(("wait_flag_dev",), *other)]
-            yield _removed("cross-core flag", calls)
+            yield _without(
+                "cross-core flag", [*calls.at("ffts_cross_core_sync", one), *calls.at("wait_flag_dev", other)]
+            )
 
 
-def with_moved_tiles(tape: Tape) -> Iterator[Mutant]:
+def with_moved_tiles(tape: Tape, calls: Calls) -> Iterator[Mutant]:
     """With each tile 32 bytes, and as many as it has, behind its place."""
     for place in _places(tape, (recording.PLACEMENT,)):
-        for call in _calls(("TASSIGN",), *place):
-            text = call.file.read_text()[call.begin : call.end]
-            tile, address = _arguments(text)
-            for name, distance in (("32 bytes", "32"), ("a tile", f"recorder::BytesOf({tile})")):
-                moved = f"TASSIGN({tile}, ({address}) + {distance})"
-                yield Mutant(f"by {name}: {_where(call)}", _changed([(call, moved)]))
+        for call in calls.at("TASSIGN", place):
+            for name, change in (("32 bytes", MOVED_BY_32), ("a tile", MOVED_BY_TILE)):
+                yield Mutant(f"by {name}: {_where([call])}", ((call, change),))
 
 
 def _arguments(call: str) -> tuple[str, str]:
@@ -155,11 +163,11 @@ def _arguments(call: str) -> tuple[str, str]:
     raise ValueError(f"expected a call with two arguments, got {call!r}")
 
 
-def mutants(tape: Tape) -> Iterator[Mutant]:
-    """All of them, each text once."""
-    seen = []
+def mutants(tape: Tape, calls: Calls) -> Iterator[Mutant]:
+    """All of them, each once."""
+    seen = set()
     for make in (without_flags, without_barriers, without_cross_core_flags, with_moved_tiles):
-        for mutant in make(tape):
-            if mutant.texts not in seen:
-                seen.append(mutant.texts)
+        for mutant in make(tape, calls):
+            if mutant.changes and mutant.changes not in seen:
+                seen.add(mutant.changes)
                 yield mutant

@@ -3,7 +3,7 @@
 
 Written for being right, not for being fast, from the rules of the chip alone (docs/checker.md), on A2 and A3:
 a pipe keeps its order; the scalar unit hands out the instructions of all pipes, so that what it waits for holds back
-all that follow, while its own accesses are those of one more pipe.
+all that follow, while its own accesses are those of one more pipe. In auto mode the text is the order.
 """
 
 from collections import defaultdict, deque
@@ -95,6 +95,8 @@ class Graph:
             number = self._met[meeting, core]
             self._met[meeting, core] += 1
             return self._held_by(core, *self._meetings[meeting, number])
+        if event["keeps_order"]:
+            self._meet(core)
         return self._on_pipe(core, PIPE_S if pipe == PIPE_ALL else pipe)
 
     def reachable(self) -> np.ndarray:

@@ -3,8 +3,11 @@
 // the lookers-on of the runtime. It stands before the text of a kernel, RECORDED(kernel) behind.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <pto/pto-inst.hpp>
+#include <utility>
 #include <vector>
 
 #define RECORDER_EXPORT __attribute__((visibility("default")))
@@ -31,6 +34,7 @@ struct Event {
   int64_t scope;        // of a flag between cores, of a meeting its group
   int64_t name;         // a string
   int64_t call_site;
+  int64_t keeps_order;  // an instruction of auto mode: that of the text
   int64_t first_access, access_count;
 };
 
@@ -65,6 +69,8 @@ class Recorder final : public npu::InstructionObserver {
   void OnInstruction(const npu::Core& core, const npu::Instruction& instruction) override {
     Event& event = Add(core, kInstruction, instruction.pipe, instruction.call_site);
     event.name = Address(instruction.name);
+    event.keeps_order = std::any_of(std::begin(core.auto_blocks), std::end(core.auto_blocks),
+                                    [](const npu::AutoBlock* block) { return block != nullptr; });
     for (size_t i = 0; i < instruction.access_count; ++i) {
       const npu::Access& access = instruction.accesses[i];
       Append(event,
@@ -170,10 +176,43 @@ struct Recorded<kKernel> {
   }
 };
 
-/// Bytes of a tile: what an address is moved by.
+enum Change : int64_t { kNone, kLeftOut, kMovedBy32, kMovedByTile };
+
+/// Of calls by number: what they do instead.
+inline std::vector<std::pair<int64_t, int64_t>>& TheChanges() {
+  static std::vector<std::pair<int64_t, int64_t>> changes;
+  return changes;
+}
+
+inline int64_t ChangeOf(int64_t call) {
+  for (const auto& [changed, change] : TheChanges()) {
+    if (changed == call) return change;
+  }
+  return kNone;
+}
+
+inline bool IsLeftOut(int64_t call) { return ChangeOf(call) == kLeftOut; }
+
+/// Elements of a tile, and of an image; of what is neither, no address is changed.
 template <class TileT>
-constexpr int64_t BytesOf(const TileT&) {
-  return static_cast<int64_t>(TileT::Rows) * TileT::Cols * sizeof(typename TileT::DType);
+constexpr auto ElementsOf(const TileT&, int) -> decltype(int64_t{TileT::Rows} * TileT::Cols) {
+  return int64_t{TileT::Rows} * TileT::Cols;
+}
+template <class TileT>
+constexpr auto ElementsOf(const TileT&, int) -> decltype(int64_t{TileT::bufferSize}) {
+  return TileT::bufferSize;
+}
+template <class Global>
+constexpr int64_t ElementsOf(const Global&, long) {  // the worse match
+  return 0;
+}
+
+/// How far behind its address call puts tile.
+template <class TileT>
+inline int64_t Distance(int64_t call, const TileT& tile) {
+  const int64_t change = ChangeOf(call);
+  const int64_t bytes = ElementsOf(tile, 0) * sizeof(typename TileT::DType);
+  return change == kMovedBy32 ? 32 : change == kMovedByTile ? bytes : 0;
 }
 
 }  // namespace recorder
@@ -181,6 +220,10 @@ constexpr int64_t BytesOf(const TileT&) {
 extern "C" {
 RECORDER_EXPORT recorder::Tape* recorder_tape() { return recorder::TheTape(); }
 RECORDER_EXPORT void recorder_use(recorder::Tape* tape) { recorder::TheTape() = tape; }
+RECORDER_EXPORT void recorder_restore() { recorder::TheChanges().clear(); }
+RECORDER_EXPORT void recorder_change(int64_t call, int64_t change) {
+  recorder::TheChanges().emplace_back(call, change);
+}
 RECORDER_EXPORT void recorder_switch(bool is_on) {
   recorder::Tape& tape = *recorder::TheTape();
   tape.is_on = is_on;
@@ -198,5 +241,5 @@ RECORDER_EXPORT const void* recorder_touches(int64_t* count) {
 }
 }
 
-/// The kernel, recorded, under the name recorded_kernel.
-#define RECORDED(kernel) inline constexpr auto& recorded_kernel = recorder::Recorded<&kernel>::Run
+/// The kernel, or one of a template, recorded, under the name recorded_kernel.
+#define RECORDED(...) inline constexpr auto& recorded_kernel = recorder::Recorded<&__VA_ARGS__>::Run

@@ -2,6 +2,7 @@
 """What a kernel did: the tape of recorder.hpp, read."""
 
 import ctypes
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,10 @@ from op_extension import kernel
 from op_extension.source_lines import call_sites
 
 FOLDER = Path(__file__).resolve().parent
+HEADER = "recorder.hpp"
 (BEGIN, INSTRUCTION, SET, WAIT, BARRIER, SET_CROSS, WAIT_CROSS, ARRIVE, LEAVE, PLACEMENT) = range(10)
+#: What a call does instead.
+LEFT_OUT, MOVED_BY_32, MOVED_BY_TILE = range(1, 4)
 
 
 def _row(*fields: str) -> np.dtype:
@@ -20,7 +24,7 @@ def _row(*fields: str) -> np.dtype:
 #: As Event and Touch of recorder.hpp.
 _EVENT = _row(
     *("kind", "is_cube", "block", "sub_block", "pipe", "other", "id", "scope", "name", "call_site"),
-    *("first_access", "access_count"),
+    *("keeps_order", "first_access", "access_count"),
 )
 _TOUCH = _row("space", "is_write", "is_atomic", "begin", "rows", "row_bytes", "pitch_bytes")
 
@@ -28,7 +32,7 @@ _TOUCH = _row("space", "is_write", "is_atomic", "begin", "rows", "row_bytes", "p
 def load(source: Path, entry: str, **options) -> kernel.Kernel:
     """The kernel entry of source, which can be recorded; its name is recorded_kernel."""
     unit = source.with_name(f"recorded_{source.stem}.cpp")
-    unit.write_text(f'#include "recorder.hpp"\n#include "{source.name}"\nRECORDED({entry});\n')
+    unit.write_text(f'#include "{HEADER}"\n#include "{source.name}"\nRECORDED({entry});\n')
     return kernel.load(
         unit, entry="recorded_kernel", include_dirs=[FOLDER, *options.pop("include_dirs", ())], **options
     )
@@ -43,13 +47,21 @@ class Tape:
     """
 
     def __init__(self, recorded: kernel.Kernel) -> None:
-        libraries = [ctypes.CDLL(str(path)) for path in recorded.libraries.values()]
-        self._first = libraries[0]
+        self._libraries = [ctypes.CDLL(str(path)) for path in recorded.libraries.values()]
+        self._first = self._libraries[0]
         self._first.recorder_tape.restype = ctypes.c_void_p
-        for library in libraries[1:]:
+        for library in self._libraries[1:]:
             library.recorder_use(ctypes.c_void_p(self._first.recorder_tape()))
         self.events = np.empty(0, _EVENT)
         self.touches = np.empty(0, _TOUCH)
+
+    def change(self, changes: Iterable[tuple[int, int]]) -> None:
+        """Makes calls of the kernel, by number, do something else from now on; all others are as they were written."""
+        wanted = list(changes)
+        for library in self._libraries:
+            library.recorder_restore()
+            for call, change in wanted:
+                library.recorder_change(ctypes.c_int64(call), ctypes.c_int64(change))
 
     def record(self, launch) -> None:
         """Calls launch and keeps what it did; what it raises is raised."""

@@ -86,10 +86,12 @@ _ROWS, _COLS = 512, 8  # four tiles of an element-wise operation
 _LABELS = torch.arange(40) % 3
 
 
-def _of_elements(file: str, entry: str, operands: int, *more: float, cols: int = _COLS, rows: int = _ROWS) -> Subject:
+def _of_elements(
+    file: str, entry: str, operands: int, *more: float, rows: int = _ROWS, dtype: torch.dtype = torch.float32
+) -> Subject:
     def arguments() -> tuple:
-        x = [numbers(rows, cols) for _ in range(operands)]
-        return room(rows, cols), *x, _elementwise(operands, rows, cols), *more
+        x = [numbers(rows, _COLS, dtype=dtype) for _ in range(operands)]
+        return room(rows, _COLS, dtype=dtype), *x, _elementwise(operands, rows, _COLS), *more
 
     return _own(file, entry, arguments)
 
@@ -105,6 +107,11 @@ def _of_rows(
         return room(rows, cols), *x, *weights, _rows(tensors, rows, cols, turned), *last
 
     return _own(file, entry, arguments)
+
+
+def _of_package(entry: str, arguments: Callable[[], tuple], blocks: int = 1) -> Subject:
+    """Of examples/my_pto_ops, whose tiles have 4096 elements."""
+    return Subject(ROOT / "examples/my_pto_ops/my_kernels.hpp", f"my_pto_ops::{entry}", arguments, blocks)
 
 
 def _topk() -> tuple:
@@ -157,12 +164,45 @@ LONG = (
     _of_elements("fused_add_relu_mul.cpp", "fused_add_relu_mul_float", 3),
     _of_elements("my_gelu.cpp", "my_gelu_float", 1),
     _of_elements("my_relu.cpp", "my_relu_float", 1),
+    _of_elements("my_relu.cpp", "my_relu_backward_float", 2),
+    _of_elements("my_mul.cpp", "my_mul_float", 2),
+    _of_elements("fused_add_relu.cpp", "fused_add_relu_float", 2),
+    _of_elements("my_split.cpp", "my_split_float", 1),
+    _of_elements("my_gelu_tanh.cpp", "my_gelu_tanh_float", 1),
+    _of_elements("my_gelu_tanh.cpp", "my_gelu_tanh_backward_half", 2, rows=1024, dtype=torch.float16),
+    _of_elements("my_gelu_tanh.cpp", "my_gelu_tanh_backward_twice_float", 3),
     _of_rows("my_softmax.cpp", "my_softmax_float", 2),
     _of_rows("my_softmax_columns.cpp", "my_softmax_columns_float", 2, rows=8, cols=40, turned=True),
     _of_rows("my_softmax_backward.cpp", "my_softmax_backward_float", 3),
+    _of_rows("my_softmax_columns_backward.cpp", "my_softmax_columns_backward_float", 3, rows=8, cols=40, turned=True),
     _of_rows("my_rms_norm.cpp", "my_rms_norm_float", 2, lambda: numbers(8), 1.0),
     _of_rows("my_layer_norm.cpp", "my_layer_norm_float", 2, lambda: numbers(8), lambda: numbers(8), 1.0),
     _of_rows("my_norm_backward.cpp", "my_norm_backward_float", 3, lambda: numbers(8), _norm_options()),
+    _own(
+        "my_norm_weight_backward.cpp",
+        "my_norm_weight_backward_float",
+        lambda: (
+            room(8),
+            numbers(512, 8),
+            numbers(512, 8),
+            numbers(512),
+            torch.ones(512),
+            _words(2, 0, (512, 8), (1, 0), (0, 1), (8, 1), (8, 1), (1, 0)),
+            _norm_options(),
+        ),
+    ),
+    _own(
+        "my_conv.cpp",
+        "my_conv_float",
+        lambda: (
+            room(3, 16, 16),
+            numbers(3, 1, 4, 4, 8),
+            numbers(16, 72),
+            numbers(16),
+            _words(3, 8, 4, 4, 16, 72, 16, 1, 3, 3, 1, 1, 1, 1),
+        ),
+        core="cube",
+    ),
     _own(
         "my_norm_statistics.cpp",
         "my_norm_statistics_float",
@@ -233,6 +273,11 @@ LONG = (
     ),
     _own("transpose.cpp", "transpose_float", lambda: (room(3, 40, 70), numbers(3, 70, 40), _words(3, 70, 40))),
     _own(
+        "transpose.cpp",
+        "transpose_to_blocks_float",
+        lambda: (room(40, 70, 8), numbers(40, 3, 70), _words(40, 3, 70)),
+    ),
+    _own(
         "unfold.cpp",
         "unfold_float",
         lambda: (
@@ -246,4 +291,14 @@ LONG = (
         "sum_to_float",
         lambda: (room(8), numbers(600, 8), _words(2, (600, 8), (8, 1), (0, 1), (0, 1))),
     ),
+    _of_package("MyAddKernel", lambda: (room(9000), numbers(9000), numbers(9000), 9000)),
+    _of_package("MyAddInplaceKernel", lambda: (numbers(9000), numbers(9000), 9000)),
+    _of_package("FusedAddReluKernel", lambda: (room(9000), numbers(9000), numbers(9000), 9000)),
+    _of_package("MyMulKernel", lambda: (room(9000), numbers(9000), 2.0, 9000)),
+    _of_package("MyReluKernel", lambda: (numbers(9000), 9000)),
+    _of_package("MySplitKernel", lambda: (room(6, 40), numbers(6, 64), 6, 40, 64), 2),
+    _of_package("MyProductKernel", lambda: (room(6, 40), numbers(6, 3), numbers(3, 40), numbers(6), 6, 3, 40), 2),
 )
+
+#: One that needs no flags, since the chip's compiler sets them.
+AUTO = _of_tests("auto_add.cpp", "auto_add", lambda: (numbers(1024), room(1024), 4), flags=["-D__PTO_AUTO__"])
