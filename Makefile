@@ -15,7 +15,7 @@ export NPU_BUILD_JOBS := $(JOBS)
 
 .PHONY: help demo test bench lint format wheel clean distclean machine build packages \
         test-cpp test-cpp-libraries test-access test-python test-asan test-asan-short test-tsan test-soak \
-        test-mutants test-aarch64 test-layering test-packaging
+        test-mutants test-fuzz test-aarch64 test-layering test-packaging
 .NOTPARALLEL:
 
 help:
@@ -23,7 +23,7 @@ help:
 	@echo "make test    build, run the C++ tests (also under the sanitizers) and the Python tests"
 	@echo "             parts: test-cpp test-asan-short test-tsan test-python test-layering"
 	@echo "             by request: test-access test-asan (all of it) test-soak test-mutants test-aarch64 (in qemu-user)"
-	@echo "                         test-packaging"
+	@echo "                         test-fuzz test-packaging"
 	@echo "make bench   time operators on npu beside torch on CPU"
 	@echo "make lint    formatters, linters and type checker over all files"
 	@echo "make format  apply the formatters"
@@ -106,6 +106,11 @@ test-soak: $(VENV)/.test packages
 # By request: the hazard checker against an oracle, on mutants of the kernels of all files: some minutes.
 test-mutants: $(VENV)/.test packages
 	NPU_MUTANTS=all $(PY) -m pytest -q -s test/check/test_mutants.py
+
+# By request: 100,000 random tile programs, half of them for each generation of chips.
+test-fuzz: test-cpp-libraries
+	NPU_SOC=Ascend910B1 build/dev/test/fuzz/test_fuzz --programs 50000
+	NPU_SOC=Ascend950PR build/dev/test/fuzz/test_fuzz --programs 50000
 
 # By request: runtime, kernels and C++ tests, cross-compiled, in an emulator of the processor.
 test-aarch64: $(VENV)/.test | machine
