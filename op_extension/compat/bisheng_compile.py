@@ -27,7 +27,8 @@ from op_extension.launch_brackets import line_directive, rewrite
 _HIDDEN = ("-fvisibility=hidden", "-fvisibility-inlines-hidden")
 # A library that is compiled again has kernels of the same names, and other ones; an empty kernel must be seen to be so.
 _KERNELS = ("-fPIC", "-fno-semantic-interposition", "-fno-gnu-unique", "-w")
-
+# The chip's compiler knows its intrinsics (pipe_barrier, get_sys_cnt) without a header.
+_INTRINSICS = ("-include", "pto/intrinsics.hpp")
 
 _REGISTRATION = re.compile(r"^[ \t]*TORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\s*\([^()]*?(?P<m>\w+)\s*\)", re.MULTILINE)
 _Result = TypeVar("_Result")
@@ -93,6 +94,7 @@ def kernel_words(options: Options, core: str) -> list[str]:
         *with_own_headers(options.kernel_words(), Path(include_path())),
         *toolchain.kernel_flags(core + options.generation),
         *_KERNELS,
+        *_INTRINSICS,
         *([f"-march={level}"] if level else []),
         f"-std={options.standard()}",
     ]

@@ -226,6 +226,14 @@ class CommandTest(unittest.TestCase):
         ):  # fmt: skip
             self.assertEqual(bisheng("-xcce", *words, cwd=self.folder, code=1).stderr, sentence)
 
+    def test_intrinsics_need_no_header(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "bare.cpp")
+            source.write_text("inline long Ticks() {\n  pipe_barrier(PIPE_ALL);\n  return get_sys_cnt();\n}\n")
+            bisheng("-xcce", "--cce-aicore-arch=dav-c220-cube", "-fsyntax-only", source)
+            refused = bisheng("-xc++", "-fsyntax-only", source, code=1).stderr  # code of the host has none
+        self.assertIn("pipe_barrier", refused)
+
     def test_checks_and_assembles_launches_in_brackets(self):
         text = "__global__ AICORE void k(int) {}\nvoid f(void* s) {\n  k<<<1, nullptr, s>>>(1);\n}\n"
         source = self.write("k.cpp", f"#include <pto/pto-inst.hpp>\n{text}")
