@@ -257,8 +257,9 @@ class CommandTest(unittest.TestCase):
             ),
         ):
             bisheng("-shared", "-fPIC", "-MMD", "-xcce", "--cce-aicore-arch=dav-c220-vec", *words, cwd=self.folder)
-            found = {path.name: path.read_text() for path in self.folder.glob("*.d")}
-            self.assertEqual(found, rules)
+            # Behind the source stand, for kernels, the headers of the intrinsics.
+            found = {path.name: path.read_text().split()[:2] for path in self.folder.glob("*.d")}
+            self.assertEqual(found, {name: rule.split() for name, rule in rules.items()})
             for name in found:
                 (self.folder / name).unlink()
 
