@@ -134,15 +134,15 @@ def trace(
         kernels: names of kernels; None: all.
         blocks: indices of blocks; None: all.
         instructions: their names, as "TADD"; None: all.
-        limit: bytes that are recorded at most, values and what describes them. When they are used up recording ends,
-            the trace is not whole, and leaving the context warns.
+        limit: bytes of records at most, values and what describes them, from 1 to 2^64 - 1. When they are used up
+            recording ends, the trace is not whole, and leaving the context warns.
 
     Yields:
         The trace, filled when the context is left, also by an exception: then the instruction that faulted has its
         sources and is not complete.
 
     Raises:
-        ValueError: an empty list, a limit below 1.
+        ValueError: an empty list, something else than names or indices in it, a limit out of range.
         RuntimeError: within another such context; the fault of a kernel, on leaving.
     """
     return session.trace(values, kernels, blocks, instructions, limit)

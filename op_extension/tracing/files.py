@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -53,15 +53,13 @@ def save(recorded: Recorded, path: Path) -> None:
 
 def _write(path: Path, **arrays: np.ndarray[Any, Any]) -> None:
     """Beside path first, so that there is never a part of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    name = path.parent / f".{path.name}.{secrets.token_hex(4)}"
+    handle = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)  # less what the umask takes away
     try:
         with os.fdopen(handle, "wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]  # the stubs take a name for allow_pickle
             file.flush()
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
         os.replace(name, path)
     except BaseException:
         with suppress(OSError):

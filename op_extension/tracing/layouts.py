@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["DTYPES", "Fit", "Part", "decoded", "elements_of", "fit"]
+__all__ = ["DTYPES", "Fit", "Part", "decoded", "elements_of", "fit", "padded"]
 
 #: Types of elements as numpy keeps them; those that it lacks as their bits. Those of 4 bits lie two in a byte.
 DTYPES: dict[str, type[np.generic]] = {
@@ -19,6 +19,7 @@ DTYPES: dict[str, type[np.generic]] = {
     **{f"{sign}int{bits}": getattr(np, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
 _BOX_BYTES, _BOX_LINES, _ACC_RUN = 32, 16, 16
+_BLOCK_BYTES = 32  # that the chip moves at once
 #: Layouts that a tile of a kind may have, the most usual first.
 _LAYOUTS = {
     "Vec": ("ND", "DN", "NZ"),
@@ -30,7 +31,10 @@ _LAYOUTS = {
 
 
 class Part(NamedTuple):
-    """Rows of bytes, pitch bytes apart; offset from the start of the space."""
+    """Rows of bytes, pitch bytes apart; offset from the start of the space.
+
+    In global memory the offset is from the start of the allocation; where nobody knows that, it is the address.
+    """
 
     offset: int
     rows: int
@@ -72,8 +76,12 @@ class _Order(NamedTuple):
         return above + box * (self.box_lines * self.run) + line % self.box_lines * self.run + inside
 
 
+def _lies_by_rows(layout: str) -> bool:
+    return layout in ("ND", "NZ", "ZZ")
+
+
 def _order(layout: str, kind: str, rows: int, columns: int, element_bytes: int) -> _Order:
-    by_rows = layout in ("ND", "NZ", "ZZ")
+    by_rows = _lies_by_rows(layout)
     lines, length = (rows, columns) if by_rows else (columns, rows)
     if layout in ("ND", "DN"):
         return _Order(by_rows, False, False, lines, length, length, 1)
@@ -187,6 +195,14 @@ def elements_of(
     offsets = _offsets(chosen.layout, kind, rows, columns, storage.itemsize)
     part = (slice(chosen.row, chosen.row + chosen.rows), slice(chosen.column, chosen.column + chosen.columns))
     return np.asarray(tile[offsets[part]])
+
+
+def padded(layout: str, rows: int, columns: int, element_bytes: int) -> tuple[int, int]:
+    """Rows and columns that TLOAD writes of a tile: its lines to the end of their last block."""
+    block = _BLOCK_BYTES // element_bytes
+    if _lies_by_rows(layout):
+        return rows, -(-columns // block) * block
+    return -(-rows // block) * block, columns
 
 
 def decoded(bits: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]:

@@ -44,18 +44,24 @@ class Reading(NamedTuple):
 class Operand:
     """What an instruction reads or writes.
 
+    The elements of a compact tile move with its valid region. Its operands are taken for a part of the whole tile:
+    start, shape and the order of the elements are then wrong, and others does not tell.
+
     Attributes:
         space: "GM", "UB", "L1", "L0A", ...
         is_destination: whether the instruction writes it.
         is_atomic: whether it adds to what is there.
-        parts: its bytes: rows of row_bytes, pitch bytes apart, offset from the start of the space, or of the memory.
+        parts: its bytes: rows of row_bytes, pitch bytes apart, offset from the start of the space, or of the memory;
+            where nobody knows the memory, the address.
         tile: the tile that it is part of; None in global memory, and where no TASSIGN of the core placed one.
         layout: order of the elements of the tile: "ND", "DN", "NZ", "ZN" or "ZZ"; "" where there is no tile.
         start: row and column of the tile where the operand starts.
         shape: rows and columns of the operand; without a tile lines and elements (or bytes) of a line.
         dtype: of the elements: "half"; "" where nobody knows, then the values are bytes.
-        others: (dtype, layout) that the same bytes may have as well: the tile is the one of these that was placed last
-            and, of the layouts that its accesses agree with, has the most usual one.
+        others: (dtype, layout) that the same bytes may have as well. What decides is, in this order: that instructions
+            name just these bytes for the rectangle; that the tile starts where the operand starts; that it was placed
+            last; how many accesses to the tile agree with the layout; how usual the layout is. Of the tiles that hold
+            the operand the 8 that were placed last are looked at.
         bits: elements as they are stored, of bfloat16 as uint16; None without values.
     """
 
@@ -107,9 +113,10 @@ class Step:
         pipe: "PIPE_V".
         number: of the instruction in its block, from 1, as in the sentences of faults. An access of the scalar unit to
             an element of a tile has that of the instruction before it.
-        order: of execution, from 1; 0: it was not executed.
+        order: of execution, from 1 (numbers may be missing); 0: it was not executed.
         is_complete: False when it did not end: it faulted, or the kernel stopped before it.
-        line: "add.cpp:12".
+        line: path, as the compiler was given it, and line: "/kernels/add.cpp:12"; library and offset where that is not
+            known.
         operands: destinations and sources in the order in which the instruction names them.
     """
 
@@ -128,7 +135,11 @@ class Step:
 
     @property
     def destinations(self) -> list[Operand]:
-        """What it writes, with values as they were after it."""
+        """What it writes, with values as they were after it.
+
+        TLOAD writes whole blocks of 32 bytes: of a tile whose lines end within one the operand has the padding, too,
+        and is longer than the source.
+        """
         return [operand for operand in self.operands if operand.is_destination]
 
     @property
@@ -165,6 +176,8 @@ class Trace:
         has_values: whether operands have values.
         is_whole: False when the limit of the recorded bytes was reached: what came later is missing.
         limit: that limit, in bytes.
+
+    Of compact tiles shapes and values are wrong, see :class:`Operand`.
     """
 
     def __init__(self, recorded: Recorded | None = None) -> None:
@@ -193,17 +206,20 @@ class Trace:
 
         Args:
             reference: another trace of the same kernels; or a function that is called with each step and the values of
-                its sources and returns the expected destination (of several a sequence), or None where it does not
-                know; or such functions of the sources alone, by name of the instruction: ``{"TADD": np.add}``.
+                its sources and returns the expected destination (of several a sequence; of TLOAD with its padding or
+                without), or None where it does not know; or such functions of the sources alone, by name of the
+                instruction: ``{"TADD": np.add}``.
             rtol: as in :func:`torch.isclose`.
             atol: as in :func:`torch.isclose`.
             max_ulp: distance that is accepted, in units of the last place of the destination's dtype.
 
         Returns:
-            The difference: false, with a sentence as its text, when there is one. NaN equals NaN.
+            The difference: false, with a sentence as its text, when there is one, and when no destination was compared.
+            NaN equals NaN.
 
         Raises:
-            ValueError: a trace without values; an expected destination of another shape.
+            ValueError: a trace without values; a name that no instruction of the trace has; a function that raises
+                ValueError, TypeError, IndexError or RuntimeError; an expected destination of another shape.
             TypeError: another reference.
         """
         from op_extension.tracing import difference

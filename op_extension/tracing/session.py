@@ -17,6 +17,7 @@ __all__ = ["trace"]
 
 _WHERE = "check.trace"
 _MOST_BLOCK = (1 << 32) - 1
+_MOST_BYTES = (1 << 64) - 1
 _T = TypeVar("_T")
 _open: list[Trace] = []  # the one that is recorded, if any
 
@@ -25,7 +26,9 @@ def _chosen(what: str, given: Iterable[_T] | _T | None, kind: type[_T]) -> list[
     """What is to be recorded; nothing: all."""
     if given is None:
         return []
-    chosen: list[Any] = [given] if isinstance(given, (str, int)) else list(given)  # type: ignore[arg-type]
+    chosen: list[Any] = [given]
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
+        chosen = list(given)
     for one in chosen:
         if not isinstance(one, kind) or isinstance(one, bool) or (isinstance(one, int) and not 0 <= one <= _MOST_BLOCK):
             raise ValueError(f"{_WHERE}: expected {what}, got {one!r}")
@@ -46,8 +49,8 @@ def trace(
     names = _chosen("names of kernels", kernels, str)
     numbers = _chosen("indices of blocks", blocks, int)
     wanted = _chosen("names of instructions", instructions, str)
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit <= 0:
-        raise ValueError(f"{_WHERE}: expected a number of bytes above 0 as limit, got {limit!r}")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit <= _MOST_BYTES:
+        raise ValueError(f"{_WHERE}: expected a number of bytes from 1 to {_MOST_BYTES} as limit, got {limit!r}")
     if _open:
         raise RuntimeError(f"{_WHERE}: expected no other trace to be open, got a second one")
     placements.synchronize()

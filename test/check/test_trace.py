@@ -196,9 +196,12 @@ class TraceTest(KernelTest):
 
     def test_bad_requests_are_refused(self):
         for options, sentence in (
-            ({"limit": 0}, "number of bytes above 0 as limit, got 0"),
+            ({"limit": 0}, r"number of bytes from 1 to \d+ as limit, got 0"),
+            ({"limit": 1 << 64}, r"number of bytes from 1 to 18446744073709551615 as limit, got 18446744073709551616"),
             ({"blocks": [-1]}, "indices of blocks, got -1"),
+            ({"blocks": 2.5}, "indices of blocks, got 2.5"),
             ({"kernels": [3]}, "names of kernels, got 3"),
+            ({"kernels": b"x"}, "names of kernels, got b'x'"),
             ({"instructions": []}, "names of instructions, or None for all, got none"),
         ):
             with self.subTest(options), self.assertRaisesRegex(ValueError, sentence), check.trace(**options):

@@ -34,6 +34,46 @@ class TracedAdd(KernelTest):
 
 
 class CompareTest(TracedAdd):
+    def test_a_load_agrees_with_its_source_with_and_without_padding(self):
+        path = self.source((KERNELS / "add.cpp").read_text(), "add.cpp")
+        x = torch.arange(300, dtype=torch.float32)
+        with check.trace(values=True) as trace:
+            kernel.load(path, entry="add_float")[1](x.npu(), x.npu(), torch.empty(300, device="npu"), 300)
+        rest = [step for step in trace.steps if step.name == "TLOAD"][-1]
+        self.assertEqual((rest.sources[0].shape, rest.destinations[0].shape), ((1, 44), (1, 48)))
+        self.assertTrue(trace.compare({"TLOAD": lambda source: source}))
+        self.assertTrue(trace.compare(lambda step, *_: step.destinations[0].values if step.name == "TLOAD" else None))
+        found = trace.compare({"TLOAD": lambda source: source + (source == 299)})
+        self.assertRegex(str(found), "first of 1 differing .* at row 0, column 43: expected 300.0, got 299.0")
+        with self.assertRaisesRegex(ValueError, r"shape \(1, 48\) of .*: TLOAD .*, got \(1, 40\)"):
+            trace.compare({"TLOAD": lambda source: source if source.shape[1] > 44 else source[:, :40]})
+
+    def test_nothing_that_was_compared_is_no_agreement(self):
+        trace = self.add()
+        found = trace.compare(lambda step, *sources: None)
+        self.assertFalse(found)
+        self.assertEqual(str(found), "expected destinations to compare, got none that the reference knows")
+        with self.assertRaisesRegex(
+            ValueError, r"names of instructions of the trace \(TADD, TLOAD, TSTORE\), got 'TAdd'"
+        ):
+            trace.compare({"TADD": np.add, "TAdd": np.subtract})
+
+    def test_says_how_many_instructions_lack_values(self):
+        trace = self.add()
+        steps, tiles = trace.recorded.steps, trace.recorded.tiles
+        blind = [(*row[:11], [(*operand[:5], None) for operand in row[11]]) for row in steps if row[0] == "TADD"]
+        kept = [row for row in steps if row[0] != "TADD"] + blind[:2] + [row for row in steps if row[0] == "TADD"][2:]
+        found = check.Trace(trace.recorded._replace(steps=kept, tiles=tiles)).compare({"TADD": np.add})
+        self.assertEqual((bool(found), found.compared, found.skipped), (True, 1, 2))
+        self.assertRegex(str(found), "no element of 1 destinations differs; 2 instructions lack values")
+
+    def test_a_function_that_does_not_take_the_sources_is_named_by_its_step(self):
+        trace = self.add()
+        with self.assertRaisesRegex(
+            ValueError, r"takes the sources of add_float, .* 5: TADD \(.*\) \(of shape 1x256, 1x256\), got ValueError: "
+        ):
+            trace.compare({"TADD": lambda left, right: left @ right})
+
     def test_a_right_kernel_agrees_with_functions_and_with_itself(self):
         trace = self.add()
         found = trace.compare({"TADD": np.add})
@@ -68,6 +108,31 @@ class CompareTest(TracedAdd):
             pass
         self.assertFalse(nothing.compare(once))
         self.assertRegex(str(nothing.compare(once)), r"expected add_float, .* TLOAD .* got no such instruction")
+
+    def cut(self, trace, index, **fields):
+        """trace with other fields of a step."""
+        places = {"is_complete": 9, "operands": 11}
+        steps = list(trace.recorded.steps)
+        row = list(steps[index])
+        for name, value in fields.items():
+            row[places[name]] = value
+        steps[index] = tuple(row)
+        return check.Trace(trace.recorded._replace(steps=steps))
+
+    def test_instructions_that_did_not_end_are_differences(self):
+        trace = self.add()
+        index = next(i for i, step in enumerate(trace.steps) if step.name == "TADD")
+        faulted = self.cut(trace, index, is_complete=False)
+        found = faulted.compare(trace)
+        self.assertEqual(found.step.number, 5)
+        self.assertRegex(
+            str(found), r"5: TADD \(.*\): expected TADD \(.*\) to end as in the reference, got TADD that did "
+        )
+        self.assertRegex(
+            str(trace.compare(faulted)), "expected an instruction that does not end, as in .* one that ended$"
+        )
+        fewer = self.cut(trace, index, operands=trace.recorded.steps[index][11][1:])
+        self.assertRegex(str(trace.compare(fewer)), "expected 0 destinations as in the reference, got 1$")
 
     def test_tolerances_and_ulp_of_16_bits(self):
         trace = self.add(entry="add_bytes", dtype=torch.float16)
@@ -107,6 +172,13 @@ class SavedTest(TracedAdd):
         self.assertEqual(again.recorded, trace.recorded)
         self.assertTrue(again.compare(trace))
         self.assertEqual([entry.name for entry in path.parent.iterdir()], ["add.npz"])
+
+    def test_the_file_has_the_rights_that_any_new_file_has(self):
+        with mock.patch("os.umask", side_effect=AssertionError("the whole process has it")):
+            _, path = self.saved()
+        other = path.parent / "other"
+        other.touch()
+        self.assertEqual(path.stat().st_mode, other.stat().st_mode)
 
     def test_numpy_alone_reads_the_file(self):
         trace, path = self.saved()
