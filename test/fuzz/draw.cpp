@@ -58,7 +58,8 @@ class Drawing {
     for (int i = 0; i < instructions; ++i) {
       if (program_.steps.size() + kStepsForFlags > kMostSteps) break;
       AddInstruction();
-      if (random_.Chance(6)) AddNoise();
+      const bool has_room = program_.steps.size() + 2 <= kMostSteps;
+      if (has_room && random_.Chance(6)) AddNoise();
     }
     Break(program_, random_);
     return program_;
@@ -132,7 +133,7 @@ class Drawing {
     return start + (random_.Chance(5) ? rest : random_.Below(rest / 32 + 1) * 32);
   }
 
-  /// A flag or a barrier that nobody needs.
+  /// A flag or a barrier that nobody needs: up to two steps.
   void AddNoise() {
     const std::vector<Pipe> pipes =
         program_.is_cube ? std::vector{Pipe::kS, Pipe::kM, Pipe::kMte1, Pipe::kMte2, Pipe::kFix}
@@ -176,7 +177,8 @@ void FillBlock(uint8_t* bytes, Random& random) {
   const auto type = static_cast<Dtype>(random.Below(kDtypes));
   const size_t width = BytesOf(type);
   for (size_t at = 0; at < 32; at += width) {
-    const double value = random.Between(-200, 200) / (random.Chance(50) ? 1.0 : 16.0);
+    const int sixteenths = random.Between(-200, 200);
+    const double value = random.Chance(50) ? sixteenths : sixteenths / 16.0;
     uint32_t bits = Wrapped(type, random.Between(-100, 100));
     if (IsFloat(type)) bits = BitsOf(type, value);
     if (is_raw) bits = static_cast<uint32_t>(random.Next());

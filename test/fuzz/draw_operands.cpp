@@ -28,6 +28,11 @@ class Operation {
   void SetAll(int rows, int cols) {
     for (int i = 0; i < what_.count; ++i) Set(i, rows, cols);
   }
+  void SetSome(int tile, int most_rows, int most_cols) {
+    const int rows = Extent(most_rows), cols = Extent(most_cols);
+    Set(tile, rows, cols);
+  }
+  void SetSome(int tile) { SetSome(tile, Tile(tile).rows, Tile(tile).cols); }
   void SetWhole(int tile) { Set(tile, Tile(tile).rows, Tile(tile).cols); }
   int Extent(int most) { return random_.Chance(45) ? most : random_.Between(1, most); }
   int BlockOf(int tile) const { return 32 / static_cast<int>(BytesOf(Tile(tile).dtype)); }
@@ -82,15 +87,14 @@ class Operation {
     const bool is_elementwise = what_.form <= Form::kFill;
     switch (what_.form) {
       case Form::kTranspose:
-        Set(1, Extent(std::min(Tile(1).rows, Tile(0).cols)),
-            Extent(std::min(Tile(1).cols, Tile(0).rows)));
+        SetSome(1, std::min(Tile(1).rows, Tile(0).cols), std::min(Tile(1).cols, Tile(0).rows));
         return Set(0, operands_.valid_cols[1], operands_.valid_rows[1]);
       case Form::kExtract:
         Set(0, rows, cols);
         SetWhole(1);
         return DrawOrigin(1, 0);
       case Form::kInsert:
-        Set(1, Extent(Tile(1).rows), Extent(Tile(1).cols));
+        SetSome(1);
         SetWhole(0);
         return DrawOrigin(0, 1);
       case Form::kConcat: {
@@ -101,11 +105,13 @@ class Operation {
       }
       case Form::kPart: {
         SetAll(rows, cols);
-        return Set(random_.Between(1, 2), random_.Between(0, rows), random_.Between(0, cols));
+        const int tile = random_.Between(1, 2);
+        const int part_rows = random_.Between(0, rows), part_cols = random_.Between(0, cols);
+        return Set(tile, part_rows, part_cols);
       }
       case Form::kMove:
         Set(0, rows, cols);
-        return Set(1, Extent(Tile(1).rows), Extent(Tile(1).cols));
+        return SetSome(1);
       case Form::kOperand:
         SetWhole(0);
         SetWhole(1);
@@ -200,7 +206,8 @@ class Operation {
         return;
       }
       case Form::kConvert:
-        operands_.mode = random_.Between(0, 5) + (random_.Chance(50) ? 8 : 0);
+        operands_.mode = random_.Between(0, 5);
+        if (random_.Chance(50)) operands_.mode += 8;
         return;
       default:
         operands_.mode = random_.Between(-12, 12);

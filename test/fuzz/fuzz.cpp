@@ -2,12 +2,15 @@
 // Random tile programs, on the device and on a model of it.
 //   fuzz [--programs N] [--first SEED]   runs N programs, from SEED on
 //   fuzz --seed SEED                     runs one, and prints its steps
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <system_error>
 
 #include "draw.hpp"
 #include "launch.hpp"
@@ -16,6 +19,7 @@ namespace fuzz {
 namespace {
 
 constexpr int kMostProblems = 5;
+constexpr uint64_t kProgramsForAll = 200;  // among which are some of each sort
 
 struct Counts {
   uint64_t programs = 0, steps = 0, faults = 0, checked = 0, racy = 0, in_random_order = 0;
@@ -61,9 +65,9 @@ class Fuzzer {
     }
     if (problem.empty() && checks) problem = CheckedProblemOf(program, outcome, expected);
     if (problem.empty() && reorders) {
-      npuRandomOrderStart(program.seed);
+      Require(npuRandomOrderStart(program.seed), "npuRandomOrderStart");
       problem = Compare(program, outcome, machine_, launcher_.Run(program), false);
-      npuRandomOrderStop();
+      Require(npuRandomOrderStop(), "npuRandomOrderStop");
       if (!problem.empty()) problem = "in random order: " + problem;
     }
     return problem;
@@ -72,8 +76,9 @@ class Fuzzer {
   std::string CheckedProblemOf(const Program& program, const Outcome& outcome,
                                const Expected& expected) {
     // Quiet: to name the lines of a finding in a sentence takes longer than all the rest.
-    npuHazardsStart(NPU_HAZARD_ORDER | NPU_HAZARD_UNWRITTEN | NPU_HAZARD_FLAG | NPU_HAZARD_RANGE |
-                    NPU_HAZARD_QUIET);
+    Require(npuHazardsStart(NPU_HAZARD_ORDER | NPU_HAZARD_UNWRITTEN | NPU_HAZARD_FLAG |
+                            NPU_HAZARD_RANGE | NPU_HAZARD_QUIET),
+            "npuHazardsStart");
     const Launched& launched = launcher_.Run(program);
     std::string problem = Compare(program, outcome, machine_, launched, true);
     if (problem.empty() && !outcome.fault) problem = CompareFindings(expected);
@@ -121,7 +126,39 @@ int Run(uint64_t first, uint64_t programs, bool prints) {
       static_cast<unsigned long long>(counts.steps), static_cast<unsigned long long>(counts.faults),
       static_cast<unsigned long long>(counts.checked), static_cast<unsigned long long>(counts.racy),
       static_cast<unsigned long long>(counts.in_random_order), seconds.count(), problems);
-  return problems == 0 ? 0 : 1;
+  if (problems > 0) return 1;
+  const bool has_all = counts.faults > 0 && counts.checked > 0 && counts.racy > 0 &&
+                       counts.racy < counts.checked && counts.in_random_order > 0;
+  if (has_all || programs < kProgramsForAll) return 0;
+  std::printf("fuzz: expected some programs of each sort, got none of one\n");
+  return 1;
+}
+
+struct Request {
+  uint64_t first = 0, programs = 1000;
+  bool prints = false;
+};
+
+/// Nothing unless text is digits, and few enough.
+std::optional<uint64_t> NumberOf(const char* text) {
+  const char* end = text + std::strlen(text);
+  uint64_t number = 0;
+  const auto [stop, error] = std::from_chars(text, end, number);
+  if (stop != end || error != std::errc()) return std::nullopt;
+  return number;
+}
+
+/// False if option takes no such number.
+bool Take(Request& request, const std::string& option, uint64_t value) {
+  if (option == "--programs") {
+    request.programs = value;
+    return value > 0;
+  }
+  if (option != "--first" && option != "--seed") return false;
+  request.first = value;
+  request.prints = option == "--seed";
+  if (request.prints) request.programs = 1;
+  return true;
 }
 
 }  // namespace
@@ -130,24 +167,15 @@ int Run(uint64_t first, uint64_t programs, bool prints) {
 int main(int argc, char** argv) {
   // Without addr2line faults name no lines: to find them takes longer than all the rest.
   setenv("PATH", "/", 1);
-  uint64_t first = 0, programs = 1000;
-  bool prints = false;
+  fuzz::Request request;
   for (int i = 1; i < argc; i += 2) {
-    const std::string option = argv[i];
-    const uint64_t value = i + 1 < argc ? std::strtoull(argv[i + 1], nullptr, 10) : 0;
-    if (i + 1 < argc && option == "--programs") {
-      programs = value;
-    } else if (i + 1 < argc && option == "--first") {
-      first = value;
-    } else if (i + 1 < argc && option == "--seed") {
-      first = value;
-      programs = 1;
-      prints = true;
-    } else {
-      std::fprintf(stderr, "fuzz: expected --programs N, --first SEED or --seed SEED, got %s\n",
-                   argv[i]);
-      return 2;
-    }
+    const char* text = i + 1 < argc ? argv[i + 1] : "";
+    const std::optional<uint64_t> value = fuzz::NumberOf(text);
+    if (value && fuzz::Take(request, argv[i], *value)) continue;
+    std::fprintf(
+        stderr, "fuzz: expected --programs N (1 or more), --first SEED or --seed SEED, got %s %s\n",
+        argv[i], text);
+    return 2;
   }
-  return fuzz::Run(first, programs, prints);
+  return fuzz::Run(request.first, request.programs, request.prints);
 }

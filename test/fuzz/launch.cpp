@@ -55,13 +55,13 @@ void RunProgram(const void* args) {
   }
 }
 
+}  // namespace
+
 void Require(npuError_t error, const char* what) {
   if (error == NPU_SUCCESS) return;
   std::fprintf(stderr, "fuzz: %s: %s\n", what, npuGetLastErrorMessage());
   std::exit(2);
 }
-
-}  // namespace
 
 Launcher::Launcher() {
   Require(npuMalloc(&memory_, kGlobalBytes), "npuMalloc");

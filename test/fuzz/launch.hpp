@@ -9,6 +9,9 @@
 
 namespace fuzz {
 
+/// Ends the process with a sentence unless what went well.
+void Require(npuError_t error, const char* what);
+
 /// What a launch of a program left.
 struct Launched {
   npuError_t error = NPU_SUCCESS;
