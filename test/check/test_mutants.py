@@ -2,7 +2,7 @@
 """The checker against an oracle: kernels of this project with a flag, a barrier or an address changed, one at a time.
 
 Every mutant whose accesses the oracle calls unordered is to be reported, at a right pair of lines, and nothing else. A
-few kernels, or with NPU_MUTANTS=all (`make test-mutants`) those of all files, in some minutes.
+few kernels, or with NPU_MUTANTS=all (`make test-mutants`) those of all files but attention, in some minutes.
 """
 
 import os
