@@ -50,10 +50,19 @@ py::tuple Operand(size_t step, size_t index) {
       std::vector<uint32_t>(operand.tiles, operand.tiles + operand.tile_count), values);
 }
 
-py::list Steps() {
+struct Counts {
   size_t steps = 0, tiles = 0;
   int is_whole = 0;
-  Check(npuTraceCount(&steps, &tiles, &is_whole));
+};
+
+Counts Count() {
+  Counts counts;
+  Check(npuTraceCount(&counts.steps, &counts.tiles, &counts.is_whole));
+  return counts;
+}
+
+py::list Steps() {
+  const size_t steps = Count().steps;
   py::list list;
   for (size_t i = 0; i < steps; ++i) {
     npuTraceStep step = {};
@@ -69,9 +78,7 @@ py::list Steps() {
 }
 
 py::list Tiles() {
-  size_t steps = 0, tiles = 0;
-  int is_whole = 0;
-  Check(npuTraceCount(&steps, &tiles, &is_whole));
+  const size_t tiles = Count().tiles;
   py::list list;
   for (size_t i = 0; i < tiles; ++i) {
     npuTraceTile tile = {};
@@ -82,12 +89,7 @@ py::list Tiles() {
   return list;
 }
 
-bool IsWhole() {
-  size_t steps = 0, tiles = 0;
-  int is_whole = 0;
-  Check(npuTraceCount(&steps, &tiles, &is_whole));
-  return is_whole != 0;
-}
+bool IsWhole() { return Count().is_whole != 0; }
 
 }  // namespace
 
