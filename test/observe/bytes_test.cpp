@@ -166,6 +166,17 @@ TEST(Padding, OfAFullTileThatEndsWithItsSpaceTouchesNothing) {
   }));
 }
 
+TEST(Padding, OfATileInL1ReadsNothing) {
+  ExpectNone(test::CheckMixed(
+      [] {
+        Tile<TileType::Mat, half, 64, 64, BLayout::ColMajor, -1, -1, SLayout::RowMajor> tile(40,
+                                                                                             20);
+        TASSIGN(tile, 0);
+        TFILLPAD(tile, tile);
+      },
+      [] {}));
+}
+
 TEST(Range, OddRowsAndPitchesOfWholeTensorsAreRight) {
   const test::Block<half> narrow(2 * 9 * sizeof(half));
   const test::Block<float> wide((3 * 126 + 112) * sizeof(float));

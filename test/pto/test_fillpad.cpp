@@ -183,6 +183,38 @@ TEST(Tfillpad, PadsWhatARowwiseProductLeftBehindANarrowerRegion) {
   });
 }
 
+/// Fills a Mat tile of 64x64 with 1, pads it with a valid region of 40x20, and expects 0 in the
+/// rows from 40 up to end, in the columns of whole blocks, and in those behind if kBehind.
+template <class T, CompactMode kMode>
+void CheckMat(int end, int block, bool behind) {
+  test::OnCube([&] {
+    Tile<TileType::Mat, T, 64, 64, BLayout::ColMajor, -1, -1, SLayout::RowMajor, 512,
+         PadValue::Null, kMode>
+        tile(64, 64);
+    TASSIGN(tile, 0);
+    Fill(tile, [](int, int) { return 1; });
+    tile.SetValidShape(40, 20);
+    TFILLPAD(tile, tile);
+    const int cols = (20 + block - 1) / block * block;
+    for (int row = 0; row < 64; ++row) {
+      for (int col = 0; col < 64; ++col) {
+        const bool pads = col < cols ? row >= 40 && row < end : behind;
+        ASSERT_EQ(static_cast<float>(At(tile, row, col)), pads ? 0 : 1) << row << " " << col;
+      }
+    }
+  });
+}
+
+TEST(Tfillpad, OfAMatTilePadsBehindItsBlocksOf32Bytes) {
+  CheckMat<half, CompactMode::Null>(64, 16, true);
+  CheckMat<float, CompactMode::Null>(64, 8, true);
+  CheckMat<int8_t, CompactMode::Null>(64, 32, true);
+}
+
+TEST(Tfillpad, OfAMatTileWithAlignedRowsPadsUpToTheNext16) {
+  CheckMat<half, CompactMode::RowAlignedPadding>(48, 16, false);
+}
+
 static_assert(getCustomPadBits(PadValueCustom(-1.0f)) == 0xbf800000);
 static_assert(getCustomPadBits(PadValueCustom(bfloat16_t(-1.0f))) == 0xbf80);
 static_assert(getCustomPadBits(PadValueCustom(static_cast<half>(-1.0f))) == 0xbc00);

@@ -82,6 +82,49 @@ template <class Dst, class Src>
   });
 }
 
+/// What a fill of a Mat tile writes: rows below its valid region, in whole blocks of 32 bytes, and
+/// the columns behind these.
+struct MatPadding {
+  Region below, behind;
+};
+
+template <class TileT>
+inline MatPadding PaddingOfMat(const TileT& tile) {
+  constexpr auto kRows = static_cast<size_t>(kTileKind<TileT>.rows);
+  constexpr auto kCols = static_cast<size_t>(kTileKind<TileT>.cols);
+  constexpr size_t kBlock = npu::kTileAlignment / sizeof(typename TileT::DType), kBoxRows = 16;
+  constexpr bool kToBox = TileT::Compact == CompactMode::RowAlignedPadding;
+  const Extent valid = ValidExtent(tile);
+  const size_t cols = std::min((valid.cols + kBlock - 1) / kBlock * kBlock, kCols);
+  const size_t rows = std::min(valid.rows, kRows);
+  const size_t end = kToBox ? std::min((rows + kBoxRows - 1) / kBoxRows * kBoxRows, kRows) : kRows;
+  return {{rows, 0, end - rows, cols}, {0, cols, kRows, kToBox ? 0 : kCols - cols}};
+}
+
+template <class TileT>
+[[gnu::noinline]] void FillMat(TileT& tile, PadValue pad) {
+  using T = typename TileT::DType;
+  static_assert(sizeof(T) <= 4, "TFILLPAD: expected elements of 8, 16 or 32 bits");
+  const void* call_site = __builtin_return_address(0);
+  const auto operands = [&](auto report) {
+    const MatPadding padding = PaddingOfMat(tile);
+    report(npu::Work{static_cast<uint64_t>(TileT::Numel), 0, 0},
+           RegionAccess(tile, padding.below, true), RegionAccess(tile, padding.behind, true));
+  };
+  npu::Issue("TFILLPAD", npu::Pipe::kMte2, call_site, operands, [&] {
+    CheckTile(*npu::current_core, "TFILLPAD", "dst", tile);
+    const MatPadding padding = PaddingOfMat(tile);
+    const T value = PadElement<T>(pad);
+    for (const Region& region : {padding.below, padding.behind}) {
+      for (size_t row = region.row; row < region.row + region.rows; ++row) {
+        for (size_t col = region.col; col < region.col + region.cols; ++col) {
+          *ElementOf(tile, row, col) = value;
+        }
+      }
+    }
+  });
+}
+
 }  // namespace detail
 
 /// dst = src over the valid region of src, the PadVal of dst in all columns to its right and in the
@@ -101,12 +144,19 @@ template <TFillPadMode kMode = TFillPadMode::Normal, class Dst, class Src,
   return {};
 }
 
-/// The same on a Mat tile, which is padded with kPad in all its rows. Pipe MTE2.
+/// Mat tile dst = kPad in the rows below its valid region, whose columns count in whole blocks of
+/// 32 bytes, and in all rows of the columns behind those. Of CompactMode RowAlignedPadding: in the
+/// rows up to the next 16 alone. src is not looked at: it is dst. Pipe MTE2.
 template <class TileT, PadValue kPad = PadValue::Zero,
           std::enable_if_t<TileT::Loc == TileType::Mat, int> = 0, class... Events>
 [[gnu::always_inline]] inline RecordEvent TFILLPAD(TileT& dst, TileT& src, Events&... events) {
   (events.Wait(), ...);
-  detail::FillPad(dst, src, kPad, true);
+  if constexpr (detail::kForHost) {  // exactly what is not valid, from another tile, too
+    detail::FillPad(dst, src, kPad, true);
+  } else {
+    static_cast<void>(src);
+    detail::FillMat(dst, kPad);
+  }
   npu::KeepCallSite();
   return {};
 }
