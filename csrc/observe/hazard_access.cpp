@@ -59,6 +59,7 @@ TileExtent UsedBy(const Instruction& instruction, size_t index) {
 }  // namespace
 
 void LaunchHazards::OnInstruction(const Core& core, const Instruction& instruction) {
+  if (!repetitions_.empty()) JudgeRepetitions();
   HazardCore& here = CoreOf(core);
   if (KeepsTextOrder(core)) here.MeetAll();
   if (IsSignal(instruction)) return HandOnSignal(here, instruction);

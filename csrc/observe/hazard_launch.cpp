@@ -88,6 +88,7 @@ void LaunchHazards::OnBarrier(const Core& core, Pipe pipe) {
 }
 
 void LaunchHazards::OnKernelEnd(const Core& core) {
+  JudgeRepetitions();
   HazardCore& here = CoreOf(core);
   for (int flag = 0; flag < HazardCore::kFlags && Wants(kHazardFlag); ++flag) {
     for (const PendingFlag& pending : here.flags[flag]) {

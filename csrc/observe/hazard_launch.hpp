@@ -77,6 +77,13 @@ class LaunchHazards {
     TileExtent first_bytes;
     uint64_t begin, end;
   };
+  /// Bytes that both vector cores of a block write by one line, as TPUSH without a split does: a
+  /// conflict if the second write changes what the first has left, known once it is executed.
+  struct Repetition {
+    Hazard hazard;
+    uint64_t begin;
+    std::vector<char> bytes;
+  };
   /// A task that has ended, or not begun: whether another one may know of it.
   struct TaskState {
     std::unique_ptr<HazardCore> core;  // null: it does not run
@@ -108,6 +115,8 @@ class LaunchHazards {
   void Note(HazardKind kind, const HazardStamp& first, const TileExtent& first_bytes,
             uint64_t begin, uint64_t end);
   void ReportConflicts(const Touch& touch);
+  bool MayRepeat(const Touch& touch, const Conflict& conflict) const;
+  void JudgeRepetitions();
   void Report(const Hazard& hazard);
   HazardSide SideOf(const HazardStamp& stamp, uint64_t begin, uint64_t end) const;
   void ReportFlag(HazardKind kind, const HazardCore& core, Pipe source, Pipe destination, int id,
@@ -131,9 +140,10 @@ class LaunchHazards {
   HazardCrossCore cross_core_;
   AccessMap chip_, global_;
   static constexpr size_t kFewRecords = 4096;
-  size_t settle_at_ = kFewRecords;   // records of global memory
-  std::vector<Conflict> conflicts_;  // of the access that is looked at
-  bool reads_written_ = false;       // that operand holds bytes that something has written
+  size_t settle_at_ = kFewRecords;       // records of global memory
+  std::vector<Conflict> conflicts_;      // of the access that is looked at
+  std::vector<Repetition> repetitions_;  // of the instruction that has just begun
+  bool reads_written_ = false;           // that operand holds bytes that something has written
   GlobalMemory memories_[kMemoriesAtHand] = {};
   uint8_t next_memory_ = 0;
   size_t new_findings_ = 0, first_finding_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings of a launch.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "observe/hazard_findings.hpp"
@@ -60,9 +61,31 @@ void LaunchHazards::ReportConflicts(const Touch& touch) {
     // A core of the block that has told of itself, but not of this, has run ahead: it was to wait.
     const bool in_block = first.task != touch.core.task && hazard.first.block == touch.core.block;
     if (first.task != kNobody && in_block && touch.clock.HasHeardOf(first)) Swap(hazard);
-    Report(hazard);
+    if (MayRepeat(touch, conflict)) {
+      const auto* bytes = reinterpret_cast<const char*>(conflict.begin);
+      repetitions_.push_back({hazard, conflict.begin, {bytes, bytes + hazard.end - hazard.begin}});
+    } else {
+      Report(hazard);
+    }
   }
   conflicts_.clear();
+}
+
+bool LaunchHazards::MayRepeat(const Touch& touch, const Conflict& conflict) const {
+  const HazardStamp& first = conflict.first;
+  const HazardCore& here = touch.core;
+  return conflict.kind == HazardKind::kWriteAfterWrite && touch.space == Space::kGm &&
+         first.site == touch.stamp.site && first.task != here.task && here.executes_in_order &&
+         here.type == CoreType::kVector && cores_per_block_ == 3 && first.task % 3 != 0 &&
+         first.task / 3 == here.block;
+}
+
+void LaunchHazards::JudgeRepetitions() {
+  for (const Repetition& written : repetitions_) {
+    const auto* now = reinterpret_cast<const char*>(written.begin);
+    if (std::memcmp(now, written.bytes.data(), written.bytes.size()) != 0) Report(written.hazard);
+  }
+  repetitions_.clear();
 }
 
 HazardSide LaunchHazards::SideOf(const HazardStamp& stamp, uint64_t begin, uint64_t end) const {

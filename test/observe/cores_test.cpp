@@ -240,4 +240,26 @@ TEST(Mixed, AMissingFlagIsFoundWithTheOneToAdd) {
   EXPECT_EQ(none[0].mend, "ffts_cross_core_sync(PIPE_FIX, getFFTSMsg(2, 0)); wait_flag_dev(0);");
 }
 
+/// Both vector cores of a block store a row of value() at one place.
+template <class Value>
+std::vector<Found> CheckTwice(const Value& value, uint32_t blocks = 1) {
+  const test::Block<float> out(blocks * kBytes);
+  return CheckMixed([] {},
+                    [&] {
+                      Row row(out.data() + 256 * block_idx);
+                      Vec x(1, 256);
+                      TASSIGN(x, 0);
+                      TEXPANDS(x, value());
+                      Order(PIPE_V, PIPE_MTE3);
+                      TSTORE(row, x);
+                    },
+                    blocks);
+}
+
+TEST(Mixed, VectorCoresMayStoreTheSameBytesByOneLine) {
+  for (const uint32_t blocks : {1, 3}) ExpectNone(CheckTwice([] { return 1.0f; }, blocks));
+  ExpectOne(CheckTwice([] { return static_cast<float>(get_subblockid()); }), "write-after-write",
+            "TSTORE", "TSTORE");
+}
+
 }  // namespace

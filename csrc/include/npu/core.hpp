@@ -64,6 +64,8 @@ class CoreScheduler {
   virtual void WaitFlag(Core&, Pipe /*source*/, Pipe /*destination*/, int /*id*/) {}
   /// Returns once all pipes of core have executed what comes before in its text. Throws nothing.
   virtual void AwaitPipes(Core&) {}
+  /// Whether every instruction is executed where its text has it.
+  virtual bool ExecutesInOrder() const { return true; }
 
  protected:
   ~CoreScheduler() = default;
