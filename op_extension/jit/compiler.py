@@ -106,7 +106,7 @@ def _compile(cache: Cache, compiler: Compiler, request: Request, core: str, made
     unit.write_text(_UNIT.format(source=escaped, entry=request.entry, defines=request.define_lines()))
     shared = [*compiler.command, *pass_flags(core, request.standard), "-DNPU_BODIES_ELSEWHERE"]
     command = [*shared, "-include", str(made.header), *request.own_flags(), f"-ffile-prefix-map={work}=."]
-    command += ["-MMD", "-MF", str(work / "unit.d"), "-c", str(unit), "-o", str(work / "in.o")]
+    command += ["-MMD", "-MF", str(work / "unit.d"), "-pipe", "-c", str(unit), "-o", str(work / "in.o")]
     done = run(command)
     if done.returncode and ".gch" in done.stderr:  # a precompiled header that was cut or overwritten
         preludes.discard(cache, made)

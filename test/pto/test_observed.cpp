@@ -176,7 +176,7 @@ TEST(Observed, TheShortWayOfRowsTellsWhatTheLongWayDoes) {
       ExpectTheSameEachTime([&] { TSTORE(target, tile); });
       TLOAD(tile, source);
       const Accesses accesses;
-      EXPECT_EQ(detail::FindStraight("TLOAD", tile, source).tile != nullptr, rows.is_short)
+      EXPECT_EQ(detail::PlainRows(tile, source).tile != nullptr, rows.is_short)
           << rows.rows << "x" << rows.cols;
       EXPECT_EQ(detail::FindAlike("TLOAD", tile, source).tile, nullptr);
     });

@@ -23,9 +23,7 @@ class AccessList {
     other.room_ = kInPlace;
   }
   AccessList& operator=(AccessList&&) = delete;
-  ~AccessList() {
-    if (list_ != in_place_) delete[] list_;
-  }
+  ~AccessList() { Free(); }
 
   const Access* begin() const { return list_; }
   size_t size() const { return size_; }
@@ -63,6 +61,11 @@ class AccessList {
   }
   void AddOperand(const Access& access) { AddOperand(&access, 1); }
   void AddOperand(const AccessList& list) { AddOperand(list.begin(), list.size()); }
+  /// part.AddTo(list) adds it, as one operand.
+  template <class Part>
+  void AddOperand(const Part& part) {
+    part.AddTo(*this);
+  }
 
   /// The same list of atomic stores.
   AccessList&& Atomic(bool is_atomic) && {
@@ -95,10 +98,13 @@ class AccessList {
     if (size_ == room_) Grow();
     list_[size_++] = access;
   }
+  NPU_ONE_BODY(void Free()) {
+    if (list_ != in_place_) delete[] list_;
+  }
   void Grow() {
     auto* list = new Access[2 * room_];
     for (size_t i = 0; i < size_; ++i) list[i] = list_[i];
-    if (list_ != in_place_) delete[] list_;
+    Free();
     list_ = list;
     room_ *= 2;
   }

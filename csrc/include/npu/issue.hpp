@@ -47,9 +47,9 @@ class NextInstruction {
 [[gnu::always_inline]] inline void KeepCallSite() { asm volatile(""); }
 
 /// The one door through which an instruction passes. operands(report) calls report(work,
-/// operands...), each an Access or an AccessList, and is evaluated only when somebody listens;
-/// execute does the work. has_result: execute also writes to variables of the kernel, which has
-/// waited for pipe when this returns.
+/// operands...), each as AccessList::AddOperand takes it, and is evaluated only when somebody
+/// listens; execute does the work. has_result: execute also writes to variables of the kernel,
+/// which has waited for pipe when this returns.
 template <class Operands, class Execute>
 inline void Issue(const char* name, Pipe pipe, const void* call_site, Operands&& operands,
                   Execute&& execute, bool has_result = false) {

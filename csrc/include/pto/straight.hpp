@@ -26,12 +26,25 @@ inline constexpr bool kMayBeStraight =
     TileT::Loc == TileType::Vec && !TileT::isBoxedLayout && TileT::isRowMajor &&
     TileT::Rows <= 4095 && Global::layout == Layout::ND && kPacked<typename TileT::DType> == 1;
 
-/// Whether the bytes from begin up to end lie in memory that the launch has found before.
-inline bool IsAtHand(const npu::Core& core, const void* begin, const void* end) {
-  for (const npu::GlobalMemory& memory : core.memories) {
-    if (memory.is_known && Holds(memory, begin, end)) return true;
-  }
-  return false;
+/// The rows that a transfer between tile and global moves, if they are plain ones.
+template <class TileT, class Global>
+inline StraightRows PlainRows(const TileT& tile, const Global& global) {
+  constexpr int64_t kBytes = sizeof(typename TileT::DType);
+  const npu::Core* core = npu::current_core;
+  const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol(), pitch = global.GetStride(3);
+  const bool is_plain =
+      core != nullptr && npu::IsPlace(tile.data()) && rows > 0 && rows <= TileT::Rows && cols > 0 &&
+      cols <= TileT::Cols && global.GetShape(3) == rows && global.GetShape(4) == cols &&
+      global.GetShape(2) == 1 && global.GetShape(1) == 1 && global.GetShape(0) == 1 &&
+      global.GetStride(4) == 1 && pitch >= 0 && pitch <= UINT32_MAX &&
+      (core->observer == nullptr || pitch >= cols || rows == 1);  // those of an Access lie apart
+  if (__builtin_expect(!is_plain, 0)) return {};
+  return {reinterpret_cast<std::byte*>(tile.data()),
+          reinterpret_cast<char*>(const_cast<typename Global::RawDType*>(global.data())),
+          static_cast<size_t>(TileT::Cols * kBytes),
+          static_cast<size_t>(pitch * kBytes),
+          static_cast<size_t>(rows),
+          static_cast<size_t>(cols * kBytes)};
 }
 
 /// Looks for the memory that holds the bytes from begin up to end; false where the long way has
@@ -46,31 +59,15 @@ NPU_ONE_BODY(__attribute__((cold)) bool BringToHand(npu::Core& core, const char*
   return true;
 }
 
-/// The rows that a transfer between tile and global moves, if it may go the short way.
-template <class TileT, class Global>
-inline StraightRows FindStraight(const char* op, const TileT& tile, const Global& global) {
-  constexpr int64_t kBytes = sizeof(typename TileT::DType);
-  npu::Core* core = npu::current_core;
-  const int64_t rows = tile.GetValidRow(), cols = tile.GetValidCol(), pitch = global.GetStride(3);
-  const bool is_plain =
-      core != nullptr && npu::IsPlace(tile.data()) && rows > 0 && rows <= TileT::Rows && cols > 0 &&
-      cols <= TileT::Cols && global.GetShape(3) == rows && global.GetShape(4) == cols &&
-      global.GetShape(2) == 1 && global.GetShape(1) == 1 && global.GetShape(0) == 1 &&
-      global.GetStride(4) == 1 && pitch >= 0 && pitch <= UINT32_MAX &&
-      (core->observer == nullptr || pitch >= cols || rows == 1);  // those of an Access lie apart
-  if (__builtin_expect(!is_plain, 0)) return {};
-  char* data = reinterpret_cast<char*>(const_cast<typename Global::RawDType*>(global.data()));
-  const char* end = data + ((rows - 1) * pitch + cols) * kBytes;
-  if (core->check_limits && __builtin_expect(!IsAtHand(*core, data, end), 0) &&
-      !BringToHand(*core, op, data, end)) {
-    return {};
+/// Whether rows lie in global memory that the launch knows; else the long way says what is wrong.
+inline bool IsInMemory(const char* op, const StraightRows& rows) {
+  npu::Core& core = *npu::current_core;
+  if (!core.check_limits) return true;
+  const char* end = rows.global + (rows.rows - 1) * rows.global_pitch + rows.bytes;
+  for (const npu::GlobalMemory& memory : core.memories) {
+    if (memory.is_known && Holds(memory, rows.global, end)) return true;
   }
-  return {reinterpret_cast<std::byte*>(tile.data()),
-          data,
-          static_cast<size_t>(TileT::Cols * kBytes),
-          static_cast<size_t>(pitch * kBytes),
-          static_cast<size_t>(rows),
-          static_cast<size_t>(cols * kBytes)};
+  return BringToHand(core, op, rows.global, end);
 }
 
 /// What they touch of the tile, padding bytes behind each row among it, for observers.
@@ -94,7 +91,8 @@ inline npu::Work WorkOf(const StraightRows& rows, size_t element_bytes) {
 template <class TileT, class Global>
 inline StraightRows FindAlike(const char* op, const TileT& tile, const Global& global) {
   if (npu::IsObserved()) return {};
-  const StraightRows rows = FindStraight(op, tile, global);
+  const StraightRows rows = PlainRows(tile, global);
+  if (rows.tile == nullptr || !IsInMemory(op, rows)) return {};
   return rows.rows == 1 || rows.global_pitch == rows.tile_pitch ? rows : StraightRows();
 }
 

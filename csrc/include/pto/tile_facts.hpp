@@ -246,18 +246,28 @@ NPU_ONE_BODY(npu::AccessList AccessOf(const TileFacts& tile, const LinePart& par
 }
 
 /// The valid region of tile as what is touched, for observers.
-inline npu::AccessList AccessOf(const TileFacts& tile, bool is_write) {
+NPU_ONE_BODY(npu::AccessList AccessOf(const TileFacts& tile, bool is_write)) {
   return AccessOf(tile, {0, 0, tile.Lines(), tile.Length()}, is_write);
 }
 
+/// The same as an operand of an instruction, which is listed only if somebody listens.
+struct ValidRegion {
+  TileFacts tile;
+  bool is_write;
+
+  NPU_ONE_BODY(void AddTo(npu::AccessList& list) const) {
+    list.AddOperand(AccessOf(tile, is_write));
+  }
+};
+
 template <class TileT>
-inline npu::AccessList Writes(const TileT& tile) {
-  return AccessOf(TileFacts(tile), true);
+inline ValidRegion Writes(const TileT& tile) {
+  return {TileFacts(tile), true};
 }
 
 template <class TileT>
-inline npu::AccessList Reads(const TileT& tile) {
-  return AccessOf(TileFacts(tile), false);
+inline ValidRegion Reads(const TileT& tile) {
+  return {TileFacts(tile), false};
 }
 
 }  // namespace pto::detail

@@ -88,9 +88,10 @@ NPU_ONE_BODY(void LoadTile(const char* op, const void* call_site, const TileFact
   InShapeOfChip(WrittenPart(whole, view), view, move);
 }
 
-/// The short way of rows.
-inline void LoadRows(const char* op, const void* call_site, const StraightRows& rows,
-                     const TileFacts& tile, const void* pad) {
+/// The short way of rows; false where they have to go the long one.
+NPU_ONE_BODY(bool LoadRows(const char* op, const void* call_site, const StraightRows& rows,
+                           const TileFacts& tile, const void* pad)) {
+  if (__builtin_expect(!IsInMemory(op, rows), 0)) return false;
   const auto operands = [&](auto report) {
     const size_t bytes = tile.kind->element_bytes;
     report(WorkOf(rows, bytes), TileAccess(rows, true, PaddingOf(tile) * bytes),
@@ -101,6 +102,7 @@ inline void LoadRows(const char* op, const void* call_site, const StraightRows& 
              rows.rows, rows.bytes);
     if (rows.bytes % npu::kTileAlignment != 0) PadLines(tile, pad);
   });
+  return true;
 }
 
 template <class TileT, class Global>
@@ -113,9 +115,10 @@ template <class TileT, class Global>
   const void* call_site = __builtin_return_address(0);
   const T pad = PadElement<T>(TileT::PadVal);
   if constexpr (kMayBeStraight<TileT, Global>) {
-    const StraightRows rows = FindStraight(op, tile, global);
-    if (__builtin_expect(rows.tile != nullptr, 1)) {
-      return LoadRows(op, call_site, rows, TileFacts(tile), &pad);
+    const StraightRows rows = PlainRows(tile, global);
+    if (__builtin_expect(
+            rows.tile != nullptr && LoadRows(op, call_site, rows, TileFacts(tile), &pad), 1)) {
+      return;
     }
   }
   if constexpr (kForHost && kPacked<T> != 1) {

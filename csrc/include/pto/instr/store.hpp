@@ -205,9 +205,10 @@ decltype(auto) StageOf(const Stage& stage) {
   }
 }
 
-/// The short way of rows.
-inline void StoreRows(const char* op, const void* call_site, const StraightRows& rows,
-                      size_t element_bytes) {
+/// The short way of rows; false where they have to go the long one.
+NPU_ONE_BODY(bool StoreRows(const char* op, const void* call_site, const StraightRows& rows,
+                            size_t element_bytes)) {
+  if (__builtin_expect(!IsInMemory(op, rows), 0)) return false;
   const auto operands = [&](auto report) {
     report(WorkOf(rows, element_bytes), GlobalAccess(rows, true), TileAccess(rows, false));
   };
@@ -216,6 +217,7 @@ inline void StoreRows(const char* op, const void* call_site, const StraightRows&
     CopyRows(rows.global, rows.global_pitch, reinterpret_cast<const char*>(rows.tile),
              rows.tile_pitch, rows.rows, rows.bytes);
   });
+  return true;
 }
 
 template <AtomicType kAtomic, class Stage, class Global, class TileT>
@@ -231,9 +233,9 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
   static_assert(!std::is_const_v<typename Global::DType>,
                 "TSTORE: expected a global tensor of elements that may be written");
   if constexpr (!kAdds && kMayBeStraight<TileT, Global> && !kIsStaged<TileT, Stage>) {
-    const StraightRows rows = FindStraight(op, tile, global);
-    if (__builtin_expect(rows.tile != nullptr, 1)) {
-      return StoreRows(op, call_site, rows, sizeof(T));
+    const StraightRows rows = PlainRows(tile, global);
+    if (__builtin_expect(rows.tile != nullptr && StoreRows(op, call_site, rows, sizeof(T)), 1)) {
+      return;
     }
   }
   const auto& host_stage = StageOf<TileT>(stage);
