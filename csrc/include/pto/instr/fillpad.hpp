@@ -102,7 +102,7 @@ inline MatPadding PaddingOfMat(const TileT& tile) {
 }
 
 template <class TileT>
-[[gnu::noinline]] void FillMat(TileT& tile, PadValue pad) {
+[[gnu::noinline]] void PadMat(TileT& tile, PadValue pad) {
   using T = typename TileT::DType;
   static_assert(sizeof(T) <= 4, "TFILLPAD: expected elements of 8, 16 or 32 bits");
   const void* call_site = __builtin_return_address(0);
@@ -155,7 +155,7 @@ template <class TileT, PadValue kPad = PadValue::Zero,
     detail::FillPad(dst, src, kPad, true);
   } else {
     static_cast<void>(src);
-    detail::FillMat(dst, kPad);
+    detail::PadMat(dst, kPad);
   }
   npu::KeepCallSite();
   return {};
