@@ -103,7 +103,7 @@ test-tsan: $(VENV)/.test | machine
 test-soak: $(VENV)/.test packages
 	NPU_SOAK_OPERATIONS=500000 $(PY) -m pytest -q -s test/host/test_soak.py
 
-# By request: the hazard checker against an oracle, on mutants of the kernels of all files but attention: some minutes.
+# By request: the hazard checker against an oracle, on mutants of the kernels of all files: some minutes.
 test-mutants: $(VENV)/.test packages
 	NPU_MUTANTS=all $(PY) -m pytest -q -s test/check/test_mutants.py
 

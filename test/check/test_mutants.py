@@ -2,7 +2,7 @@
 """The checker against an oracle: kernels of this project with a flag, a barrier or an address changed, one at a time.
 
 Every mutant whose accesses the oracle calls unordered is to be reported, at a right pair of lines, and nothing else. A
-few kernels, or with NPU_MUTANTS=all (`make test-mutants`) those of all files but attention, in some minutes.
+few kernels, or with NPU_MUTANTS=all (`make test-mutants`) those of all files of csrc/kernel, in some minutes.
 """
 
 import os
@@ -16,7 +16,7 @@ if __name__ == "__main__":  # in a script, "test" would be the standard library'
 
 from test.check.mutation.judging import Subject, Tally, Verdict, judge
 from test.check.mutation.mutants import Calls
-from test.check.mutation.subjects import AUTO, LONG, SHORT
+from test.check.mutation.subjects import AUTO, KERNELS, LONG, SHORT
 from test.kernel.kernels_of_test import KernelTest
 
 REPORTED_AT_LEAST = 0.99  # of the mutants that are unordered
@@ -58,6 +58,12 @@ class MutantTest(KernelTest):
             self.all.add(judge(SHORT[0]))
         differ = [one for one in self.all.verdicts if one.orders_differ]
         self.assertGreaterEqual(len(differ), len(self.all.unordered) / 2)
+
+
+class SubjectsTest(unittest.TestCase):
+    def test_kernels_of_all_files_have_mutants(self):
+        files = {subject.source for subject in LONG if subject.source.parent == KERNELS}
+        self.assertEqual(files, set(KERNELS.glob("*.cpp")))
 
 
 class CallsTest(unittest.TestCase):

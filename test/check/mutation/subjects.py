@@ -58,6 +58,18 @@ def _labels(rows: int, classes: int) -> bytes:
     return _words(rows, 1, classes, -100)
 
 
+def _attention(*gradients: torch.Tensor) -> tuple:
+    """Arguments behind the results of a kernel of attention, of which a row takes the keys up to its own number:
+    operands, what a gradient takes, room for tiles on their way between cores, the tiling."""
+    width = 8
+    matrix = (_ATTENTION_ROWS * width, _ATTENTION_ROWS * width, width)
+    tiling = struct.pack("6qf4x", 1, 1, _ATTENTION_ROWS, _ATTENTION_ROWS, width, 1, 0.01) + _words(*matrix * 3)
+    if gradients:
+        tiling += _words(*matrix * 2)
+    operands = [numbers(_ATTENTION_ROWS, width) for _ in range(3)]
+    return *operands, *gradients, room(_ATTENTION_SLOTS), tiling
+
+
 def _own(file: str, entry: str, arguments: Callable[[], tuple], blocks: int = 1, **options: Any) -> Subject:
     return Subject(KERNELS / file, entry, arguments, blocks, options)
 
@@ -82,6 +94,8 @@ SHORT = (
     ),
 )
 
+_ATTENTION_ROWS = 130  # more than a block of them, of each kernel
+_ATTENTION_SLOTS = 128 * 128 * 3 * 2  # floats of each kernel at most, as csrc/kernel/tiling/attention.h has it
 _ROWS, _COLS = 512, 8  # four tiles of an element-wise operation
 _LABELS = torch.arange(40) % 3
 
@@ -239,6 +253,33 @@ LONG = (
             _gemm(3, 64, 4),
         ),
         float64=True,
+    ),
+    _own(
+        "my_flash_attention.cpp",
+        "my_flash_attention_float",
+        lambda: (room(_ATTENTION_ROWS, 8), room(_ATTENTION_ROWS), *_attention()),
+        core="mix",
+    ),
+    _own(
+        "my_flash_attention_backward.cpp",
+        "my_flash_attention_backward_float",
+        lambda: (
+            room(_ATTENTION_ROWS, 8),
+            room(_ATTENTION_ROWS),
+            *_attention(numbers(_ATTENTION_ROWS, 8), numbers(_ATTENTION_ROWS, 8), numbers(_ATTENTION_ROWS)),
+        ),
+        core="mix",
+    ),
+    _own(
+        "my_flash_attention_backward_keys.cpp",
+        "my_flash_attention_backward_keys_float",
+        lambda: (
+            room(_ATTENTION_ROWS, 8),
+            room(_ATTENTION_ROWS, 8),
+            numbers(_ATTENTION_ROWS),
+            *_attention(numbers(_ATTENTION_ROWS, 8), numbers(_ATTENTION_ROWS)),
+        ),
+        core="mix",
     ),
     _own("my_topk.cpp", "my_topk_float", _topk),
     _own(
