@@ -176,22 +176,39 @@ void LaunchTrace::OnKernelEnd(const Core& core) {
   state.tiles = {};
 }
 
+void LaunchTrace::OnSuspend(const Core& core) {
+  CoreState& state = cores_[KeyOf(core)];
+  Settle(state);
+  // An instruction lets others run when it has written what it writes; one that waits writes
+  // nothing.
+  if (state.begun == kNoStep) return;
+  TraceRecords& records = TraceRecords::Get();
+  const std::vector<Operand>& operands = records.steps[state.begun].operands;
+  const auto is_write = [](const Operand& operand) { return operand.is_write; };
+  if (std::any_of(operands.begin(), operands.end(), is_write)) {
+    records.Copy(std::exchange(state.begun, kNoStep), true);
+  }
+}
+
 void LaunchTrace::OnBegin(const Core& core) {
   TraceRecords& records = TraceRecords::Get();
-  const CoreState& state = cores_[KeyOf(core)];
+  CoreState& state = cores_[KeyOf(core)];
+  state.begun = kNoStep;
   const auto found = state.pending.find(core.instruction);
   if (found == state.pending.end() || found->second == kNoStep) return;
-  Step& step = records.steps[found->second];
-  if (step.order == 0) step.order = ++records.executed;
-  records.Copy(found->second, false);
+  state.begun = found->second;
+  if (state.scalar_step == state.begun) state.scalar_step = kNoStep;  // it tells of its end
+  Step& step = records.steps[state.begun];
+  // One of the scalar pipe has a number since OnInstruction; others may have come between.
+  if (step.order == 0 || step.order != records.executed) step.order = ++records.executed;
+  records.Copy(state.begun, false);
 }
 
 void LaunchTrace::OnEnd(const Core& core) {
   CoreState& state = cores_[KeyOf(core)];
-  const auto found = state.pending.find(core.instruction);
-  if (found == state.pending.end()) return;
-  if (found->second != kNoStep) TraceRecords::Get().Copy(found->second, true);
-  state.pending.erase(found);
+  const size_t begun = std::exchange(state.begun, kNoStep);
+  if (begun != kNoStep) TraceRecords::Get().Copy(begun, true);
+  state.pending.erase(core.instruction);
 }
 
 }  // namespace npu

@@ -22,6 +22,7 @@ class LaunchTrace {
   void OnInstruction(const Core& core, const Instruction& instruction);
   void OnPlacement(const Core& core, const Placement& placement);
   void OnKernelEnd(const Core& core);
+  void OnSuspend(const Core& core);
   void OnBegin(const Core& core);
   void OnEnd(const Core& core);
 
@@ -33,6 +34,7 @@ class LaunchTrace {
     std::vector<uint32_t> tiles;         // that were placed, the last one last
     std::map<uint64_t, size_t> pending;  // steps that have not ended, by number
     size_t scalar_step = kNoStep;        // of the scalar pipe, which may tell of no end
+    size_t begun = kNoStep;              // that executes now
     uint64_t last_number = 0;
   };
 

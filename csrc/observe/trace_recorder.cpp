@@ -122,6 +122,12 @@ void TraceRecorder::OnBegin(const Core& core) {
   });
 }
 
+void TraceRecorder::OnSuspend(const Core& core) {
+  WithLaunch([&](LaunchTrace& trace, const TraceRecords& records) {
+    if (records.Wants(core.block_idx)) trace.OnSuspend(core);
+  });
+}
+
 void TraceRecorder::OnEnd(const Core& core) {
   WithLaunch([&](LaunchTrace& trace, const TraceRecords& records) {
     if (records.Wants(core.block_idx)) trace.OnEnd(core);

@@ -45,10 +45,10 @@ class TraceRecorder final : public InstructionObserver {
     Space space;
     bool is_write;
     bool is_atomic;
-    uintptr_t base = 0;           // of its space, or of its memory
-    std::vector<Part> parts;      // in the order in which the instruction names them
-    std::vector<uint32_t> tiles;  // that hold all of it, the one that was placed last first
-    size_t bytes = 0;             // of all parts; 0: its values are not recorded
+    uintptr_t base = 0;                // of its space, or of its memory
+    std::vector<Part> parts = {};      // in the order in which the instruction names them
+    std::vector<uint32_t> tiles = {};  // that hold all of it, the one that was placed last first
+    size_t bytes = 0;                  // of all parts; 0: its values are not recorded
     size_t values_at = 0;
   };
   struct Step {
@@ -60,7 +60,7 @@ class TraceRecorder final : public InstructionObserver {
     CoreType core;
     Pipe pipe;
     const void* call_site;
-    uint64_t order = 0;  // of execution, from 1; 0: it was not executed
+    uint64_t order = 0;  // of execution, from 1, with gaps; 0: it was not executed
     bool has_sources = false;
     bool has_results = false;
     std::vector<Operand> operands;
@@ -102,6 +102,8 @@ class TraceRecorder final : public InstructionObserver {
   /// The instruction that core names now starts to execute, or has ended.
   static void OnBegin(const Core& core);
   static void OnEnd(const Core& core);
+  /// Others run until core goes on: what its scalar pipe wrote is there now.
+  static void OnSuspend(const Core& core);
 
   void OnInstruction(const Core& core, const Instruction& instruction) override;
   void OnPlacement(const Core& core, const Placement& placement) override;

@@ -269,6 +269,7 @@ void LaunchScheduler::SwitchTo(Fiber& to) {
 }
 
 void LaunchScheduler::Suspend(CoreSlot& slot) {
+  if (observer_ != nullptr) TraceRecorder::OnSuspend(slot.core);
   Fiber* next = Next();
   if (next == nullptr) {
     StopDeadlocked("every core waits");

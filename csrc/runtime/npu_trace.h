@@ -34,7 +34,8 @@ typedef struct npuTraceStep {
   uint32_t sub_block;
   uint64_t number; /* of the instruction in its block, from 1; an access of the scalar unit to an
                       element has that of the instruction before it */
-  uint64_t order;  /* of execution over all launches, from 1; 0: it was not executed */
+  uint64_t order;  /* of execution over all launches, from 1 (numbers may be missing); 0: it was
+                      not executed */
   int has_results; /* 0: it faulted, or was not executed */
   const void* call_site;
   size_t operand_count;
@@ -42,7 +43,8 @@ typedef struct npuTraceStep {
 
 /** Rows of row_bytes that lie pitch_bytes apart. */
 typedef struct npuTracePart {
-  int64_t offset; /* from the start of the space, or of the memory, in bytes */
+  int64_t offset; /* from the start of the space, or of the memory, in bytes; where nobody knows
+                     the memory, the address */
   uint64_t rows;
   uint64_t row_bytes;
   int64_t pitch_bytes;

@@ -30,6 +30,7 @@ void RandomExecutor::Pause(RandomCore& core) { Fiber::Switch(core.fiber, main_);
 
 void RandomExecutor::PauseFor(RandomCore& core, Hold hold) {
   core.hold = hold;
+  if (hold != Hold::kEnded) TraceRecorder::OnSuspend(core.slot.core);
   Pause(core);
 }
 
@@ -130,7 +131,10 @@ bool RandomExecutor::BeginInstruction(Core& core, Pipe pipe, bool has_result) {
   RandomCore& self = Of(core);
   if (CheckStopped(self)) return false;
   const bool in_order = has_result || KeepsTextOrder(core);
-  if (in_order) AwaitPipes(core);
+  if (in_order && executing_ == nullptr && !stopped_ && self.queued != 0) {
+    self.hold = Hold::kPipes;
+    Pause(self);  // nobody is told: the instruction is known already, and not yet executed
+  }
   const bool is_at_once =
       pipe == Pipe::kS || in_order || (self.QueueOf(pipe).empty() && random_.Below(kAtOnce) == 0);
   if (!is_at_once) self.offered = pipe;
@@ -227,6 +231,7 @@ void RandomExecutor::Poll(Core& core) {
   if (executing_ != nullptr) return;
   RandomCore& self = Of(core);
   if (CheckStopped(self)) return;
+  TraceRecorder::OnSuspend(core);
   Pause(self);
   CheckStopped(self);
 }
