@@ -171,7 +171,13 @@ def hazards(
 
 
 def report() -> Report:
-    """All findings so far: with NPU_CHECK=hazards of the whole process, else of the last :func:`hazards`."""
+    """All findings so far: with NPU_CHECK=hazards of the whole process, else of the last :func:`hazards`.
+
+    Waits for what is queued. What it tells of is not raised any more.
+
+    Raises:
+        RuntimeError: a launch has failed, other than by findings.
+    """
     return checking.report()
 
 

@@ -30,6 +30,24 @@ py::list Findings() {
   return list;
 }
 
+/// Waits for all devices. What launches have found is no error here: it stands in the findings.
+void Await() {
+  const py::gil_scoped_release release;
+  int devices = 0, current = 0;
+  Check(npuGetDeviceCount(&devices));
+  Check(npuGetDevice(&current));
+  npuError_t error = NPU_SUCCESS;
+  for (int device = 0; device < devices && error == NPU_SUCCESS; ++device) {
+    Check(npuSetDevice(device));
+    do {
+      error = npuDeviceSynchronize();  // each time one stream tells of its launches
+    } while (error == NPU_ERROR_HAZARD);
+  }
+  Check(npuSetDevice(current));
+  // The interpreter raises an interrupt when the call has returned.
+  if (error != NPU_ERROR_INTERRUPTED) Check(error);
+}
+
 }  // namespace
 
 void DefineHazards(py::module_& module) {
@@ -45,6 +63,8 @@ void DefineHazards(py::module_& module) {
       "hazards_start", [](uint32_t kinds) { Check(npuHazardsStart(kinds)); }, py::arg("kinds"),
       "Forgets findings and checks launches that start from now on.");
   module.def("hazards_stop", [] { Check(npuHazardsStop()); }, "Stops; findings stay.");
+  module.def("hazards_await", &Await,
+             "Waits for all devices; raises what has failed, but not what was found.");
   module.def("hazards_findings", &Findings, "What was found since the last start.");
 }
 

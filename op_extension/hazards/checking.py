@@ -26,7 +26,7 @@ def _is_on_for_good() -> bool:
 
 
 def _found() -> list[Finding]:
-    placements.synchronize()
+    _runtime.hazards_await()
     given = _runtime.hazards_findings()
     sites = call_sites(side[7] for row in given for side in row[5:7] if side is not None)
     return [Finding.of_tuple(row, sites) for row in given]

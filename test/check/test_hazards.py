@@ -20,14 +20,16 @@ from test.host.python_process import PACKAGES, run_python
 from test.kernel.kernels_of_test import KernelTest, load
 
 RACY = Path(__file__).resolve().parent / "racy.cpp"
-#: Runs one fault of the kernel in a process of its own, and goes on behind what it raises.
-PROGRAM = f"""
+#: A process of its own with one fault of the kernel; PROGRAM goes on behind what that raises.
+SETUP = f"""
 import os, sys, torch
 import op_extension
 from op_extension import check, kernel
 twice = kernel.load({str(RACY)!r}, entry="twice", defines={{"FAULT": "NO_FLAG"}})
 x = torch.ones(512, device="npu")
 y = torch.zeros(512, device="npu")
+"""
+PROGRAM = f"""{SETUP}
 twice[1](x, y, 2)
 try:
     torch.npu.synchronize()
@@ -145,8 +147,8 @@ class HazardTest(KernelTest):
 
 
 class ProcessTest(KernelTest):
-    def output(self, code, **variables):
-        done = run_python(PROGRAM + code, NPU_CHECK="hazards", **variables)
+    def output(self, code, program=PROGRAM, **variables):
+        done = run_python(program + code, NPU_CHECK="hazards", **variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -155,6 +157,31 @@ class ProcessTest(KernelTest):
         self.assertIn("twice", out)
         self.assertIn("TADD", out)
         self.assertIn(f"[{line_of('TADD(')}", out)
+
+    def test_a_report_waits_for_what_is_queued_and_raises_no_finding(self):
+        code = """
+other, z = torch.Stream(device="npu"), torch.zeros(512, device="npu")
+torch.npu.synchronize()
+twice[1](x, y, 2)
+twice[1, other](x, z, 2)
+print([(finding.second.line, finding.times) for finding in check.report().findings][:1])
+torch.npu.synchronize()
+print("goes on")
+"""
+        out = self.output(code, SETUP)
+        self.assertEqual(out, f"[({line_of('TADD(')}, 8)]\ngoes on\n")
+
+    def test_a_report_raises_what_has_failed(self):
+        code = """
+torch.npu.synchronize()
+twice[1](x, y, 1 << 20)
+try:
+    check.report()
+except RuntimeError as error:
+    print(error)
+"""
+        out = self.output(code, SETUP)
+        self.assertIn("TSTORE: expected an address within the tensors of the launch", out)
 
     def test_a_context_within_leaves_the_findings_of_the_process(self):
         code = """
