@@ -39,6 +39,9 @@ class Everyone final : public InstructionObserver {
   void OnBarrier(const Core& core, Pipe pipe, const void* call_site) override {
     ForEach([&](InstructionObserver& to) { to.OnBarrier(core, pipe, call_site); });
   }
+  void OnInnerFlag(const Core& core, Pipe from, Pipe to) override {
+    ForEach([&](InstructionObserver& each) { each.OnInnerFlag(core, from, to); });
+  }
   void OnKernelEnd(const Core& core) override {
     ForEach([&](InstructionObserver& to) { to.OnKernelEnd(core); });
   }

@@ -74,6 +74,10 @@ void HazardChecker::OnBarrier(const Core& core, Pipe pipe, const void*) {
   if (LaunchHazards* launch = LaunchOfThread()) launch->OnBarrier(core, pipe);
 }
 
+void HazardChecker::OnInnerFlag(const Core& core, Pipe from, Pipe to) {
+  if (LaunchHazards* launch = LaunchOfThread()) launch->OnInnerFlag(core, from, to);
+}
+
 void HazardChecker::OnKernelEnd(const Core& core) {
   if (LaunchHazards* launch = LaunchOfThread()) launch->OnKernelEnd(core);
 }

@@ -44,6 +44,7 @@ class HazardChecker final : public InstructionObserver {
   void OnWaitFlag(const Core& core, Pipe source, Pipe destination, int id,
                   const void* call_site) override;
   void OnBarrier(const Core& core, Pipe pipe, const void* call_site) override;
+  void OnInnerFlag(const Core& core, Pipe from, Pipe to) override;
   void OnKernelEnd(const Core& core) override;
   void OnPlacement(const Core& core, const Placement& placement) override;
   void OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id,

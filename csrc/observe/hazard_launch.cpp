@@ -87,6 +87,11 @@ void LaunchHazards::OnBarrier(const Core& core, Pipe pipe) {
   }
 }
 
+void LaunchHazards::OnInnerFlag(const Core& core, Pipe from, Pipe to) {
+  HazardCore& here = CoreOf(core);
+  here.Await(to, here.Release(from));
+}
+
 void LaunchHazards::OnKernelEnd(const Core& core) {
   JudgeRepetitions();
   HazardCore& here = CoreOf(core);

@@ -41,6 +41,7 @@ class LaunchHazards {
   void OnSetFlag(const Core& core, Pipe source, Pipe destination, int id, const void* call_site);
   void OnWaitFlag(const Core& core, Pipe source, Pipe destination, int id);
   void OnBarrier(const Core& core, Pipe pipe);
+  void OnInnerFlag(const Core& core, Pipe from, Pipe to);
   void OnKernelEnd(const Core& core);
   void OnPlacement(const Core& core, const Placement& placement);
   void OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id);

@@ -13,6 +13,8 @@
 
 namespace npu::runtime {
 
+inline constexpr int kInnerFlag = kEventIds;  // the id of what no set_flag sets
+
 class RandomExecutor;
 
 /// An instruction that waits for its turn: the stack with its operands, and the registers, as its
@@ -62,9 +64,9 @@ struct RandomCore {
   CoreSlot slot;
   Fiber fiber;
   std::deque<PipeEntry> queues[kPipes];
-  size_t queued = 0;                               // in all queues
-  uint32_t flags[kPipes][kPipes][kEventIds] = {};  // sets that were executed, less waits
-  uint64_t weights[kPipes] = {};                   // how likely a pipe, or the dispatch, is next
+  size_t queued = 0;                                    // in all queues
+  uint32_t flags[kPipes][kPipes][kInnerFlag + 1] = {};  // sets that were executed, less waits
+  uint64_t weights[kPipes] = {};  // how likely a pipe, or the dispatch, is next
   Hold hold = Hold::kNothing;
   Pipe held_for = Pipe::kS;   // source of the flag that holds the dispatch
   int held_id = 0;            // flag id, or SyncGroup

@@ -171,6 +171,11 @@ void RandomExecutor::WaitFlag(Core& core, Pipe source, Pipe destination, int id)
   CheckStopped(self);
 }
 
+void RandomExecutor::InnerFlag(Core& core, Pipe from, Pipe to) {
+  SetFlag(core, from, to, kInnerFlag);
+  WaitFlag(core, from, to, kInnerFlag);
+}
+
 void RandomExecutor::AwaitPipes(Core& core) {
   RandomCore& self = Of(core);
   if (executing_ == nullptr && !stopped_ && self.queued != 0) PauseFor(self, Hold::kPipes);

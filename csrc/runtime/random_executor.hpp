@@ -36,6 +36,7 @@ class RandomExecutor final : public CoreScheduler, public TerminationTaker, priv
   bool ExecutesInOrder() const override { return false; }
   void SetFlag(Core& core, Pipe source, Pipe destination, int id) override;
   void WaitFlag(Core& core, Pipe source, Pipe destination, int id) override;
+  void InnerFlag(Core& core, Pipe from, Pipe to) override;
   void AwaitPipes(Core& core) override;
   void SetCrossCoreFlag(Core& core, Pipe pipe, FlagScope scope, int id) override;
   void WaitCrossCoreFlag(Core& core, Pipe pipe, int id) override;

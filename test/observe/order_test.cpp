@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order of the pipes of one core.
+#include <algorithm>
+
 #include "hazards.hpp"
 
 namespace {
@@ -236,6 +238,73 @@ TEST(Order, OfTheVectorPipeIsLookedAtOnRequest) {
   const Found found =
       ExpectOne(check(NPU_HAZARD_VECTOR_ORDER, false), "vector-order", "TEXPANDS", "TADDS");
   EXPECT_EQ(found.mend, "pipe_barrier(PIPE_V);");
+}
+
+/// Two products in one accumulator, each stored; the pipes wait by the unit flag, or not at all.
+template <AccPhase kProduct, STPhase kStore>
+std::vector<Found> CheckProducts() {
+  const test::Block<float> out(16 * 16 * sizeof(float));
+  return Check(
+      [&] {
+        Tile<TileType::Mat, half, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor> mat;
+        TileLeft<half, 16, 16> left;
+        TileRight<half, 16, 16> right;
+        TileAcc<float, 16, 16> acc;
+        GlobalTensor<float, Shape<1, 1, 1, 16, 16>, Stride<256, 256, 256, 16, 1>> to(out.data());
+        TASSIGN(mat, 0);
+        TASSIGN(left, 0);
+        TASSIGN(right, 0);
+        TASSIGN(acc, 0);
+        TEXPANDS(mat, static_cast<half>(1.0f));
+        Order(PIPE_MTE2, PIPE_MTE1);
+        TMOV(left, mat);
+        TMOV(right, mat);
+        Order(PIPE_MTE1, PIPE_M);
+        for (int round = 0; round < 2; ++round) {
+          TMATMUL<kProduct>(acc, left, right);
+          TSTORE<kStore>(to, acc);
+        }
+      },
+      1, NPU_HAZARD_DEFAULT, test::On::kCube);
+}
+
+TEST(UnitFlag, OrdersProductsAndStores) {
+  ExpectNone(CheckProducts<AccPhase::Final, STPhase::Final>());
+  ExpectOne(CheckProducts<AccPhase::Partial, STPhase::Final>(), "read-after-write", "TMATMUL",
+            "TSTORE");
+  const auto without = CheckProducts<AccPhase::Unspecified, STPhase::Unspecified>();
+  ASSERT_GE(without.size(), 2u);
+  EXPECT_EQ(without[0].kind, "read-after-write");
+  EXPECT_EQ(without[1].kind, "write-after-read");
+  for (const Found& found : without) EXPECT_EQ(found.space, "L0C") << found;
+}
+
+/// A row is loaded, then 8 of its rows of 8 elements are gathered and stored, with no flag but that
+/// behind the load of the indexes.
+template <Coalesce kMode, class Indexes>
+std::vector<Found> CheckGather() {
+  const test::Block<float> table(64 * sizeof(float)), out(64 * sizeof(float));
+  const test::Block<int32_t> places(64 * sizeof(int32_t));
+  std::fill_n(places.data(), 64, 0);
+  return Check([&] {
+    Tile<TileType::Vec, float, 8, 8> found;
+    Indexes indexes;
+    GlobalTensor<float, Shape<1, 1, 1, 8, 8>, Stride<64, 64, 64, 8, 1>> from(table.data());
+    GlobalTensor<float, Shape<1, 1, 1, 8, 8>, Stride<64, 64, 64, 8, 1>> to(out.data());
+    GlobalTensor<int32_t, Shape<1, 1, 1, Indexes::Rows, 8>, Stride<64, 64, 64, 8, 1>> stored(
+        places.data());
+    TASSIGN(found, 0);
+    TASSIGN(indexes, 4096);
+    TLOAD(indexes, stored);
+    Order(PIPE_MTE2, PIPE_V);
+    MGATHER<kMode>(found, from, indexes);
+    TSTORE(to, found);
+  });
+}
+
+TEST(Tables, AreInOrderWithoutFlags) {
+  ExpectNone(CheckGather<Coalesce::Row, Tile<TileType::Vec, int32_t, 1, 8>>());
+  ExpectNone(CheckGather<Coalesce::Elem, Tile<TileType::Vec, int32_t, 8, 8>>());
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ extern const npuKernel npu_kernel_fault_in_pipe;
 extern const npuKernel npu_kernel_swallow_in_pipe;
 extern const npuKernel npu_kernel_send_products;
 extern const npuKernel npu_kernel_tell_products;
+extern const npuKernel npu_kernel_store_products;
 extern const npuKernel npu_kernel_cross_wait_in_order;
 }
 
@@ -170,6 +171,16 @@ TEST_F(Products, ArriveByCrossCoreFlagsAndNotWithout) {
   const auto wrong = [&](int tells) {
     return Wrong(expected_, npu_kernel_tell_products, kBlocks, a_.data(), b_.data(), slots_.data(),
                  kCount, tells);
+  };
+  EXPECT_EQ(wrong(1), 0u);
+  EXPECT_GT(wrong(0), 0u);
+}
+
+TEST_F(Products, AreStoredByTheUnitFlagAndNotWithout) {
+  Floats products = expected_;
+  for (size_t i = 0; i < kAll; ++i) products[i] -= static_cast<float>(i / kElements % kCount);
+  const auto wrong = [&](int waits) {
+    return Wrong(products, npu_kernel_store_products, kBlocks, a_.data(), b_.data(), kCount, waits);
   };
   EXPECT_EQ(wrong(1), 0u);
   EXPECT_GT(wrong(0), 0u);

@@ -62,6 +62,8 @@ class CoreScheduler {
   virtual void EndInstruction(Core&) {}
   virtual void SetFlag(Core&, Pipe /*source*/, Pipe /*destination*/, int /*id*/) {}
   virtual void WaitFlag(Core&, Pipe /*source*/, Pipe /*destination*/, int /*id*/) {}
+  /// Holds pipe to until all that comes before in the text of pipe from has been executed.
+  virtual void InnerFlag(Core&, Pipe /*from*/, Pipe /*to*/) {}
   /// Returns once all pipes of core have executed what comes before in its text. Throws nothing.
   virtual void AwaitPipes(Core&) {}
   /// Whether every instruction is executed where its text has it.
@@ -102,7 +104,8 @@ struct Core {
   std::byte* scratchpad[kOnChipSpaces] = {};      // base of each space, arch->capacity bytes
   uint8_t flags[kPipes][kPipes][kEventIds] = {};  // set_flag counts, [source][destination][id]
   uint8_t next_event_id[kPipes][kPipes] = {};     // of Event objects, in turn
-  bool has_state = false;  // it keeps something for later without having run an instruction
+  Pipe unit_flag = Pipe::kS;  // the pipe, kM or kFix, that changed it last; kS: none has
+  bool has_state = false;     // it keeps something for later without having run an instruction
   GlobalMemory memories[kMemoriesAtHand] = {};  // what transfers of this launch found last
   uint8_t next_memory = 0;                      // the one to replace
   Tf32 tf32 = Tf32::kOff;                       // of float products

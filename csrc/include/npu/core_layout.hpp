@@ -11,7 +11,7 @@ namespace npu {
 /// A number for what kernels and the runtime share in memory: a launch refuses a kernel that was
 /// compiled with another one. kRevision counts changes of meaning that no size shows.
 constexpr uint64_t CoreLayout() {
-  constexpr uint64_t kRevision = 6;
+  constexpr uint64_t kRevision = 7;
   const uint64_t numbers[] = {kRevision,
                               sizeof(Core),
                               offsetof(Core, instruction),

@@ -29,6 +29,8 @@ class InstructionObserver {
   virtual void OnSetFlag(const Core&, Pipe, Pipe, int, const void*) {}
   virtual void OnWaitFlag(const Core&, Pipe, Pipe, int, const void*) {}
   virtual void OnBarrier(const Core&, Pipe, const void*) {}
+  /// The second pipe waits for what the first has begun, by a flag of an instruction itself.
+  virtual void OnInnerFlag(const Core&, Pipe, Pipe) {}
   virtual void OnKernelEnd(const Core&) {}
   virtual void OnPlacement(const Core&, const Placement&) {}
   /// core sets flag id (of kIntraBlock from kIntraBlockFlag on) for the cores in scope, once pipe

@@ -17,20 +17,19 @@ using Acc = TileAcc<float, kSide, kSide>;
 using Half = Tile<TileType::Vec, float, kSide / 2, kSide>;
 using HalfGlobal = GlobalTensor<float, Shape<1, 1, 1, kSide / 2, kSide>, Stride<1, 1, 1, kSide, 1>>;
 
-/// Makes the product of a and b in acc once buffers are free.
-[[maybe_unused]] AICORE void Multiply(__gm__ float* a, __gm__ float* b, Acc acc) {
+using Left = TileLeft<float, kSide, kSide>;
+using Right = TileRight<float, kSide, kSide>;
+
+/// Brings a and b to left and right once buffers are free.
+[[maybe_unused]] AICORE void Bring(__gm__ float* a, __gm__ float* b, Left left, Right right) {
   using AGlobal =
       GlobalTensor<float, TileShape2D<float, kSide, kSide>, BaseShape2D<float, kSide, kSide>>;
   using Mat =
       Tile<TileType::Mat, float, kSide, kSide, BLayout::ColMajor, kSide, kSide, SLayout::RowMajor>;
   AGlobal a_global(a), b_global(b);
   Mat a_mat, b_mat;
-  TileLeft<float, kSide, kSide> left;
-  TileRight<float, kSide, kSide> right;
   TASSIGN(a_mat, 0);
   TASSIGN(b_mat, kSlotBytes);
-  TASSIGN(left, 0);
-  TASSIGN(right, 0);
   wait_flag(PIPE_MTE1, PIPE_MTE2, EVENT_ID0);
   TLOAD(a_mat, a_global);
   TLOAD(b_mat, b_global);
@@ -42,6 +41,15 @@ using HalfGlobal = GlobalTensor<float, Shape<1, 1, 1, kSide / 2, kSide>, Stride<
   set_flag(PIPE_MTE1, PIPE_MTE2, EVENT_ID0);
   set_flag(PIPE_MTE1, PIPE_M, EVENT_ID0);
   wait_flag(PIPE_MTE1, PIPE_M, EVENT_ID0);
+}
+
+/// Makes the product of a and b in acc once buffers are free.
+[[maybe_unused]] AICORE void Multiply(__gm__ float* a, __gm__ float* b, Acc acc) {
+  Left left;
+  Right right;
+  TASSIGN(left, 0);
+  TASSIGN(right, 0);
+  Bring(a, b, left, right);
   wait_flag(PIPE_FIX, PIPE_M, EVENT_ID0);
   TMATMUL(acc, left, right);
   set_flag(PIPE_M, PIPE_MTE1, EVENT_ID0);
@@ -133,6 +141,38 @@ extern "C" __global__ AICORE void tell_products(__gm__ float* z, __gm__ float* a
     ffts_cross_core_sync(PIPE_MTE2, getFFTSMsg(kBlockGroup, kFree));
     AddAndStore(tile, z + first + i * kElements + half, float(i));
   }
+#endif
+}
+
+// z[i] = a[i] * b[i], for count matrices; product and store wait for each other by the unit flag,
+// or not at all.
+extern "C" __global__ AICORE void store_products(__gm__ float* z, __gm__ float* a, __gm__ float* b,
+                                                 int32_t count, int32_t waits) {
+#ifdef __DAV_CUBE__
+  const uint32_t first = block_idx * count * kElements;
+  Acc acc;
+  Left left;
+  Right right;
+  TASSIGN(acc, 0);
+  TASSIGN(left, 0);
+  TASSIGN(right, 0);
+  set_flag(PIPE_MTE1, PIPE_MTE2, EVENT_ID0);
+  set_flag(PIPE_M, PIPE_MTE1, EVENT_ID0);
+  for (int i = 0; i < count; ++i) {
+    const uint32_t at = first + i * kElements;
+    GlobalTensor<float, TileShape2D<float, kSide, kSide>, BaseShape2D<float, kSide, kSide>> to(z +
+                                                                                               at);
+    Bring(a + at, b + at, left, right);
+    if (waits) {
+      TMATMUL<AccPhase::Final>(acc, left, right);
+    } else {
+      TMATMUL(acc, left, right);
+    }
+    set_flag(PIPE_M, PIPE_MTE1, EVENT_ID0);
+    TSTORE<STPhase::Final>(to, acc);
+  }
+  wait_flag(PIPE_MTE1, PIPE_MTE2, EVENT_ID0);
+  wait_flag(PIPE_M, PIPE_MTE1, EVENT_ID0);
 #endif
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "pto/check.hpp"
+#include "pto/inner_flags.hpp"
 #include "pto/product.hpp"
 
 namespace pto {
@@ -168,7 +169,7 @@ template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, clas
 ///      float8_e5m2, of which a and b may differ, or hifloat8
 /// Each element of c is the start value (0), to which a[m, k] * b[k, n] is added for k ascending
 /// with one rounding per step (fused multiply-add), so the bits do not depend on the machine; int32
-/// wraps. kPhase of the unit flag changes nothing.
+/// wraps. kPhase: of the unit flag.
 /// Pipe M. Source: PTO ISA, TMATMUL.
 template <class Acc, class Left, class Right, class... Events>
 [[gnu::always_inline]] inline RecordEvent TMATMUL(Acc& c, Left& a, Right& b, Events&... events) {
@@ -179,6 +180,7 @@ template <class Acc, class Left, class Right, class... Events>
 }
 template <AccPhase kPhase, class Acc, class Left, class Right, class... Events>
 [[gnu::always_inline]] inline RecordEvent TMATMUL(Acc& c, Left& a, Right& b, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TMATMUL(c, a, b, events...);
 }
 
@@ -187,6 +189,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
           class... Events>
 [[gnu::always_inline]] inline std::enable_if_t<Right::Loc == TileType::Right, RecordEvent>
 TMATMUL_ACC(Acc& c_out, Acc& c_in, Left& a, Right& b, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   (events.Wait(), ...);
   detail::Multiply<detail::StartFrom::kAcc, false>("TMATMUL_ACC", c_out, c_in, a, b);
   npu::KeepCallSite();
@@ -207,6 +210,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
           class... Events>
 [[gnu::always_inline]] inline RecordEvent TMATMUL_BIAS(Acc& c, Left& a, Right& b, Bias& bias,
                                                        Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   static_assert(Bias::Loc == TileType::Bias && Bias::Rows == 1,
                 "TMATMUL_BIAS: expected a Bias tile of one row");
   (events.Wait(), ...);
@@ -225,6 +229,7 @@ template <class Acc, class Left, class Right, class... Events>
 }
 template <AccPhase kPhase, class Acc, class Left, class Right, class... Events>
 [[gnu::always_inline]] inline RecordEvent TGEMV(Acc& c, Left& a, Right& b, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TGEMV(c, a, b, events...);
 }
 
@@ -233,6 +238,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
           class... Events>
 [[gnu::always_inline]] inline RecordEvent TGEMV_ACC(Acc& c_out, Acc& c_in, Left& a, Right& b,
                                                     Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   (events.Wait(), ...);
   detail::Multiply<detail::StartFrom::kAcc, true>("TGEMV_ACC", c_out, c_in, a, b);
   npu::KeepCallSite();
@@ -244,6 +250,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
           class... Events>
 [[gnu::always_inline]] inline RecordEvent TGEMV_BIAS(Acc& c, Left& a, Right& b, Bias& bias,
                                                      Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   static_assert(Bias::Loc == TileType::Bias && Bias::Rows == 1,
                 "TGEMV_BIAS: expected a Bias tile of one row");
   (events.Wait(), ...);

@@ -143,6 +143,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
           std::enable_if_t<detail::kIsLeft<Left> && all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TMATMUL_MX(Acc& c, Left& a, LeftScale& a_scale, Right& b,
                                                      RightScale& b_scale, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   (events.Wait(), ...);
   detail::MultiplyMx<detail::StartFrom::kZero, false>("TMATMUL_MX", c, c, a, a_scale, b, b_scale);
   npu::KeepCallSite();
@@ -156,6 +157,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
 [[gnu::always_inline]] inline RecordEvent TMATMUL_MX(Acc& c_out, Acc& c_in, Left& a,
                                                      LeftScale& a_scale, Right& b,
                                                      RightScale& b_scale, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   (events.Wait(), ...);
   detail::MultiplyMx<detail::StartFrom::kAcc, false>("TMATMUL_MX", c_out, c_in, a, a_scale, b,
                                                      b_scale);
@@ -170,6 +172,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
 [[gnu::always_inline]] inline RecordEvent TMATMUL_MX(Acc& c, Left& a, LeftScale& a_scale, Right& b,
                                                      RightScale& b_scale, Bias& bias,
                                                      Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   static_assert(Bias::Loc == TileType::Bias && Bias::Rows == 1,
                 "TMATMUL_MX: expected a Bias tile of one row");
   (events.Wait(), ...);
@@ -185,6 +188,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
           std::enable_if_t<detail::kIsLeft<Left> && all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TGEMV_MX(Acc& c, Left& a, LeftScale& a_scale, Right& b,
                                                    RightScale& b_scale, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   (events.Wait(), ...);
   detail::MultiplyMx<detail::StartFrom::kZero, true>("TGEMV_MX", c, c, a, a_scale, b, b_scale);
   npu::KeepCallSite();
@@ -197,6 +201,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
 [[gnu::always_inline]] inline RecordEvent TGEMV_MX(Acc& c_out, Acc& c_in, Left& a,
                                                    LeftScale& a_scale, Right& b,
                                                    RightScale& b_scale, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   (events.Wait(), ...);
   detail::MultiplyMx<detail::StartFrom::kAcc, true>("TGEMV_MX", c_out, c_in, a, a_scale, b,
                                                     b_scale);
@@ -210,6 +215,7 @@ template <AccPhase kPhase = AccPhase::Unspecified, class Acc, class Left, class 
 [[gnu::always_inline]] inline RecordEvent TGEMV_MX(Acc& c, Left& a, LeftScale& a_scale, Right& b,
                                                    RightScale& b_scale, Bias& bias,
                                                    Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   static_assert(Bias::Loc == TileType::Bias && Bias::Rows == 1,
                 "TGEMV_MX: expected a Bias tile of one row");
   (events.Wait(), ...);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "pto/inner_flags.hpp"
 #include "pto/instr/elementwise.hpp"
 #include "pto/table.hpp"
 #include "pto/traits.hpp"
@@ -69,7 +70,9 @@ template <class Dst, class Global, class Idx>
            is_whole ? AccessOfWhole(TileFacts(dst), true) : MovedPart(dst, table, by_rows, true),
            PlacesInTable(dst, table, idx, by_rows, beyond, false), ReadsIndexes(dst, idx, by_rows));
   };
-  npu::Issue("MGATHER", by_rows ? npu::Pipe::kMte2 : npu::Pipe::kS, call_site, operands, [&] {
+  const npu::Pipe pipe = by_rows ? npu::Pipe::kMte2 : npu::Pipe::kS;
+  BeginTable("MGATHER", pipe);
+  npu::Issue("MGATHER", pipe, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
     CheckIndexed(core, "MGATHER", "dst", dst, table, idx, by_rows);
     if (by_rows) {
@@ -78,6 +81,7 @@ template <class Dst, class Global, class Idx>
       GatherTableElements(core, dst, table, idx, beyond);
     }
   });
+  EndTable("MGATHER", pipe);
 }
 
 /// Indexes in global memory, rows of them stride[3] apart.
@@ -217,7 +221,8 @@ template <class Dst, class Global, class Idx, class Scratch>
 ///   indexes  Vec tile of int32 or uint32 that counts as unsigned, RowMajor or one column; of Row
 ///            one valid row or column
 ///   kOob     see GatherOOB. Memory outside of the allocation of src is a fault
-/// Pipe MTE2 for rows, S for elements. Source: PTO ISA, MGATHER.
+/// Pipe MTE2 for rows, S for elements; on A2/A3 in order with the other pipes of UB, without flags.
+/// Source: PTO ISA, MGATHER.
 template <Coalesce kMode, GatherOOB kOob, class Dst, class Global, class Idx, class... Events,
           std::enable_if_t<all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent MGATHER(Dst& dst, Global& src, Idx& indexes,

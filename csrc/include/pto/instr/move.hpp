@@ -8,6 +8,7 @@
 
 #include "pto/copy_tile.hpp"
 #include "pto/fixpipe.hpp"
+#include "pto/inner_flags.hpp"
 #include "pto/instr/move_acc_vec.hpp"
 #include "pto/instr/move_conv.hpp"
 #include "pto/instr/move_on_host.hpp"
@@ -278,7 +279,7 @@ template <class Stage, class Dst, class Src, class... Fp>
 ///   Acc to Vec      the same, on A5, to vector core 0 of the block
 ///   Vec to Mat      on A5, one element type and layout, the valid region of src, to L1 of the cube
 ///                   core of the block; pipe MTE3
-/// kPhase of the unit flag changes nothing. Pipes V; MTE1; FIX for Scaling and from Acc.
+/// kPhase: of the unit flag. Pipes V; MTE1; FIX for Scaling and from Acc.
 /// Source: PTO ISA, TMOV.
 template <class Dst, class Src, class... Events,
           std::enable_if_t<is_any_tile_v<Src> && all_events_v<Events...>, int> = 0>
@@ -291,6 +292,7 @@ template <class Dst, class Src, class... Events,
 template <STPhase kPhase, class Dst, class Src, class... Events,
           std::enable_if_t<all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent TMOV(Dst& dst, Src& src, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TMOV(dst, src, events...);
 }
 
@@ -304,6 +306,7 @@ template <class Dst, class Src, ReluPreMode kRelu, class... Events>
 }
 template <STPhase kPhase, class Dst, class Src, ReluPreMode kRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TMOV(Dst& dst, Src& src, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TMOV<Dst, Src, kRelu>(dst, src, events...);
 }
 
@@ -320,6 +323,7 @@ template <STPhase kPhase, class Dst, class Src, ReluPreMode kRelu = ReluPreMode:
           class... Events>
 [[gnu::always_inline]] inline RecordEvent TMOV(Dst& dst, Src& src, uint64_t quant,
                                                Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TMOV<Dst, Src, kRelu>(dst, src, quant, events...);
 }
 
@@ -335,6 +339,7 @@ template <class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRel
 template <STPhase kPhase, class Dst, class Src, class Fp, ReluPreMode kRelu = ReluPreMode::NoRelu,
           class... Events>
 [[gnu::always_inline]] inline RecordEvent TMOV_FP(Dst& dst, Src& src, Fp& fp, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TMOV_FP<Dst, Src, Fp, kRelu>(dst, src, fp, events...);
 }
 

@@ -8,6 +8,7 @@
 
 #include "pto/copy_tile.hpp"
 #include "pto/fixpipe.hpp"
+#include "pto/inner_flags.hpp"
 #include "pto/traits.hpp"
 
 /// Accumulators that go from the cube core straight to the vector cores of its block.
@@ -127,6 +128,7 @@ template <class Dst, class Src, AccToVecMode kMode, ReluPreMode kRelu = ReluPreM
 template <STPhase kPhase, class Dst, class Src, AccToVecMode kMode,
           ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TMOV(Dst& dst, Src& src, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TMOV<Dst, Src, kMode, kRelu>(dst, src, events...);
 }
 
@@ -155,6 +157,7 @@ template <STPhase kPhase, class Dst, class Src, AccToVecMode kMode,
           ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TMOV(Dst& dst, Src& src, uint64_t quant,
                                                Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TMOV<Dst, Src, kMode, kRelu>(dst, src, quant, events...);
 }
 
@@ -172,6 +175,7 @@ template <class Dst, class Src, class Fp, AccToVecMode kMode,
 template <STPhase kPhase, class Dst, class Src, class Fp, AccToVecMode kMode,
           ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TMOV(Dst& dst, Src& src, Fp& fp, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TMOV<Dst, Src, Fp, kMode, kRelu>(dst, src, fp, events...);
 }
 

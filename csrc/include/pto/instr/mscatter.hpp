@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "pto/atomic.hpp"
+#include "pto/inner_flags.hpp"
 #include "pto/instr/elementwise.hpp"
 #include "pto/table.hpp"
 
@@ -98,7 +99,9 @@ template <ScatterAtomicOp kOp, class Global, class Src, class Idx>
         PlacesInTable(src, table, idx, by_rows, beyond, true).Atomic(kOp != ScatterAtomicOp::None),
         MovedPart(src, table, by_rows, false), ReadsIndexes(src, idx, by_rows));
   };
-  npu::Issue("MSCATTER", by_rows ? npu::Pipe::kMte3 : npu::Pipe::kS, call_site, operands, [&] {
+  const npu::Pipe pipe = by_rows ? npu::Pipe::kMte3 : npu::Pipe::kS;
+  BeginTable("MSCATTER", pipe);
+  npu::Issue("MSCATTER", pipe, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
     CheckIndexed(core, "MSCATTER", "src", src, table, idx, by_rows);
     CheckAtomic<kOp, typename Src::DType>(core);
@@ -108,6 +111,7 @@ template <ScatterAtomicOp kOp, class Global, class Src, class Idx>
       ScatterTableElements<kOp>(core, src, table, idx, beyond);
     }
   });
+  EndTable("MSCATTER", pipe);
 }
 
 }  // namespace detail
@@ -124,7 +128,8 @@ template <ScatterAtomicOp kOp, class Global, class Src, class Idx>
 ///   kAtomic  Add: int8 (A2/A3), int16 (A2/A3), int32, half, bfloat16, float, A5 also uint32; Max
 ///            and Min on A5: int32, uint32, float
 ///   kOob     see ScatterOOB. Memory outside of the allocation of dst is a fault
-/// Pipe MTE3 for rows, S for elements. Source: PTO ISA, MSCATTER.
+/// Pipe MTE3 for rows, S for elements; on A2/A3 in order with the other pipes of UB, without flags.
+/// Source: PTO ISA, MSCATTER.
 template <Coalesce kMode, ScatterAtomicOp kAtomic = ScatterAtomicOp::None,
           ScatterOOB kOob = ScatterOOB::Undefined,
           ScatterConflict kConflict = ScatterConflict::Last, class Global, class Src, class Idx,

@@ -77,6 +77,7 @@ struct TMPipe {
       } else if constexpr (is_c2v) {
         auto global = detail::SlotAt<T>(this->Slot(fifo, kSlotBytes), TileProd::Rows,
                                         TileProd::Cols, TileProd::Cols);
+        detail::TakeUnitFlag<EN_UNIT_FLAG ? STPhase::Final : STPhase::Unspecified>();
         TSTORE(global, tile);
       } else {
         Tile<TileType::Vec, T, TileProd::Rows, TileProd::Cols, BLayout::RowMajor, TileProd::Rows,

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "pto/cpu/pipe_queues.hpp"
+#include "pto/inner_flags.hpp"
 #include "pto/instr/pipe_pop.hpp"
 #include "pto/instr/pipe_push.hpp"
 #include "pto/pipe_flags.hpp"
@@ -165,6 +166,7 @@ struct TPipe {
    private:
     template <TileSplitAxis kSplit, class Config, class TileT>
     [[gnu::always_inline]] inline void PushAcc(RingFiFo& fifo, TileT& tile) {
+      detail::TakeUnitFlag<EN_UNIT_FLAG ? STPhase::Final : Config::Phase>();
       using T = FixpipeConsDType_t<Config::QuantPre, typename TileT::DType>;
       // From core to core a slot holds what one vector core gets.
       const uint64_t parts = !Flags::IsGlobal() && kSplit != TILE_NO_SPLIT ? 2 : 1;

@@ -6,6 +6,7 @@
 
 #include "pto/atomic.hpp"
 #include "pto/fixpipe.hpp"
+#include "pto/inner_flags.hpp"
 #include "pto/instr/load_conv.hpp"
 #include "pto/pairs_on_host.hpp"
 #include "pto/straight.hpp"
@@ -278,7 +279,7 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
 ///   kAtomic AtomicAdd adds to global memory instead, element by element, in the order of blocks:
 ///           int8, int16, int32, half, bfloat16, float
 ///   kRelu   NormalRelu replaces what is not positive by 0 (Acc tiles)
-///   phase   of the unit flag; nothing depends on it here
+///   phase   of the unit flag, which a product of phase Final sets: the store waits for it
 /// Pipe MTE3, from an Acc tile FIX. Source: PTO ISA, TSTORE.
 template <class TileT, class Global, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
@@ -295,6 +296,7 @@ template <class TileT, class Global, class... Events>
 
 template <STPhase kPhase, class TileT, class Global, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TSTORE(global, tile, events...);
 }
 
@@ -309,6 +311,7 @@ template <class TileT, class Global, AtomicType kAtomic, class... Events>
 
 template <STPhase kPhase, class TileT, class Global, AtomicType kAtomic, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TSTORE<TileT, Global, kAtomic>(global, tile, events...);
 }
 
@@ -325,6 +328,7 @@ template <class TileT, class Global, AtomicType kAtomic, ReluPreMode kRelu, clas
 template <STPhase kPhase, class TileT, class Global, AtomicType kAtomic, ReluPreMode kRelu,
           class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TSTORE<TileT, Global, kAtomic, kRelu>(global, tile, events...);
 }
 
@@ -349,6 +353,7 @@ template <STPhase kPhase, class TileT, class Global, AtomicType kAtomic = Atomic
           ReluPreMode kRelu = ReluPreMode::NoRelu, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, uint64_t quant,
                                                  Events&... events) {
+  detail::TakeUnitFlag<kPhase>();
   return TSTORE<TileT, Global, kAtomic, kRelu>(global, tile, quant, events...);
 }
 
