@@ -41,13 +41,20 @@ void ReadInt(Environment& environment, const char* name, int low, int high, int&
   result = number;
 }
 
+/// Whether value is how soc begins, or a model of it, as CANN names them: "Ascend950PR_9599".
+bool Names(const char* value, const char* soc) {
+  const size_t length = std::strlen(soc);
+  const bool is_model = std::strlen(value) > length + 1 && value[length] == '_';
+  return strncasecmp(soc, value, is_model ? length : std::strlen(value)) == 0;
+}
+
 void ReadSoc(Environment& environment) {
   const char* value = Get("NPU_SOC");
   environment.arch = &kArchTable[0];
   if (value == nullptr) return;
   std::string names;
   for (const Arch& arch : kArchTable) {
-    if (strncasecmp(arch.soc, value, std::strlen(value)) == 0) {
+    if (Names(value, arch.soc)) {
       environment.arch = &arch;
       return;
     }

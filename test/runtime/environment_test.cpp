@@ -67,6 +67,10 @@ TEST(Environment, SocIsAscend910B1UnlessSet) {
   EXPECT_EQ(With("NPU_SOC", "", Soc), "Ascend910B1 24 48");
   EXPECT_EQ(With("NPU_SOC", "ascend910b4", Soc), "Ascend910B4 20 40");
   EXPECT_EQ(With("NPU_SOC", "Ascend950", Soc), "Ascend950PR 32 64");
+  EXPECT_EQ(With("NPU_SOC", "Ascend950PR_9599", Soc), "Ascend950PR 32 64");
+  EXPECT_EQ(With("NPU_SOC", "Ascend950PR9599", Soc),
+            "NPU_SOC: expected one of Ascend910B1, Ascend910B2, Ascend910B3, Ascend910B4, "
+            "Ascend950PR, got Ascend950PR9599");
   EXPECT_EQ(With("NPU_SOC", "Ascend310", Soc),
             "NPU_SOC: expected one of Ascend910B1, Ascend910B2, Ascend910B3, Ascend910B4, "
             "Ascend950PR, got Ascend310");
