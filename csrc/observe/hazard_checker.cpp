@@ -53,6 +53,10 @@ HazardChecker::Launch::Launch(const HazardLaunchFacts& facts) {
   launch_of_thread.hazards = hazards_.get();
 }
 
+void HazardChecker::Launch::End() {
+  if (LaunchHazards* launch = LaunchOfThread()) launch->OnLaunchEnd();
+}
+
 HazardChecker::Launch::~Launch() { launch_of_thread.hazards = nullptr; }
 
 void HazardChecker::OnInstruction(const Core& core, const Instruction& instruction) {
@@ -87,8 +91,9 @@ void HazardChecker::OnPlacement(const Core& core, const Placement& placement) {
 }
 
 void HazardChecker::OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id,
-                                       const void*) {
-  if (LaunchHazards* launch = LaunchOfThread()) launch->OnSetCrossCoreFlag(core, pipe, scope, id);
+                                       const void* call_site) {
+  LaunchHazards* launch = LaunchOfThread();
+  if (launch != nullptr) launch->OnSetCrossCoreFlag(core, pipe, scope, id, call_site);
 }
 
 void HazardChecker::OnWaitCrossCoreFlag(const Core& core, Pipe pipe, int id, const void*) {

@@ -30,6 +30,9 @@ class HazardChecker final : public InstructionObserver {
     Launch(const Launch&) = delete;
     Launch& operator=(const Launch&) = delete;
 
+    /// All cores have run to their end.
+    void End();
+
     /// Findings that no launch had made before, and the index of the first.
     size_t new_findings() const { return hazards_ == nullptr ? 0 : hazards_->new_findings(); }
     size_t first_finding() const { return hazards_->first_finding(); }

@@ -25,61 +25,72 @@ std::vector<HazardTask> TasksLike(const Core& core) {
 }  // namespace
 
 void HazardCrossCore::SetFlag(const Core& core, HazardTask task, FlagScope scope, int id,
-                              const KnownCores& done) {
-  if (scope == FlagScope::kAllBlocks) return SetAllBlocks(core, task, id, done);
-  if (scope == FlagScope::kIntraBlock) return SetIntraBlock(core, task, id, done);
-  if (core.type == CoreType::kVector) return SetVectorPair(core, task, scope, id, done);
-  Push(For(task + 1, id), done);
-  Push(For(task + 2, id), done);
+                              const HazardSide& set, const KnownCores& done) {
+  const Flag flag = {done, set};
+  if (scope == FlagScope::kAllBlocks) return SetAllBlocks(core, task, id, flag);
+  if (scope == FlagScope::kIntraBlock) return SetIntraBlock(core, task, id, flag);
+  if (core.type == CoreType::kVector) return SetVectorPair(core, task, scope, id, flag);
+  Push(For(task + 1, id), flag);
+  Push(For(task + 2, id), flag);
 }
 
-void HazardCrossCore::SetIntraBlock(const Core& core, HazardTask task, int id,
-                                    const KnownCores& done) {
+void HazardCrossCore::SetIntraBlock(const Core& core, HazardTask task, int id, const Flag& flag) {
   if (core.type == CoreType::kVector) {
     const int of_core = static_cast<int>(core.sub_block_id) * 16;
-    return Push(For(task - 1 - core.sub_block_id, id + of_core), done);
+    return Push(For(task - 1 - core.sub_block_id, id + of_core), flag);
   }
   const int number = id - kIntraBlockFlag;
   const HazardTask to = task + 1 + static_cast<uint32_t>(number / 16);
-  Push(For(to, kIntraBlockFlag + number % 16), done);
+  Push(For(to, kIntraBlockFlag + number % 16), flag);
 }
 
-void HazardCrossCore::SetAllBlocks(const Core& core, HazardTask task, int id,
-                                   const KnownCores& done) {
-  Push(Of(task, FlagScope::kAllBlocks, id), done);
-  const std::vector<HazardTask> tasks = TasksLike(core);
-  for (const HazardTask each : tasks) {
-    if (flags_.count(Of(each, FlagScope::kAllBlocks, id)) == 0) return;
+void HazardCrossCore::SetAllBlocks(const Core& core, HazardTask task, int id, const Flag& flag) {
+  Push(Of(task, FlagScope::kAllBlocks, id), flag);
+  std::vector<Place> sets;
+  for (const HazardTask each : TasksLike(core)) {
+    sets.push_back(Of(each, FlagScope::kAllBlocks, id));
+    if (flags_.count(sets.back()) == 0) return;
   }
-  KnownCores all;
-  for (const HazardTask each : tasks) all = Join(all, Pop(Of(each, FlagScope::kAllBlocks, id)));
-  for (const HazardTask each : tasks) Push(For(each, id), all);
+  const std::vector<Flag> all = PopAll(sets);
+  for (size_t i = 0; i < all.size(); ++i) Push(For(sets[i].task, id), all[i]);
 }
 
 void HazardCrossCore::SetVectorPair(const Core& core, HazardTask task, FlagScope scope, int id,
-                                    const KnownCores& done) {
+                                    const Flag& flag) {
   const uint32_t count = IsMix(core) ? 2 : 1;
   const HazardTask first = task - core.sub_block_id;
-  Push(Of(task, scope, id), done);
+  Push(Of(task, scope, id), flag);
+  std::vector<Place> sets;
   for (uint32_t i = 0; i < count; ++i) {
-    if (flags_.count(Of(first + i, scope, id)) == 0) return;
+    sets.push_back(Of(first + i, scope, id));
+    if (flags_.count(sets.back()) == 0) return;
   }
-  KnownCores all;
-  for (uint32_t i = 0; i < count; ++i) all = Join(all, Pop(Of(first + i, scope, id)));
-  if (scope == FlagScope::kBlockGroup) return Push(For(first - 1, id), all);
-  for (uint32_t i = 0; i < count; ++i) Push(For(first + i, id), all);
+  const std::vector<Flag> all = PopAll(sets);
+  if (scope == FlagScope::kBlockGroup) return Push(For(first - 1, id), all.front());
+  for (uint32_t i = 0; i < count; ++i) Push(For(first + i, id), all[i]);
 }
 
-KnownCores HazardCrossCore::TakeFlag(HazardTask task, int id) { return Pop(For(task, id)); }
+KnownCores HazardCrossCore::TakeFlag(HazardTask task, int id) { return Pop(For(task, id)).known; }
 
-KnownCores HazardCrossCore::Pop(const Place& place) {
+HazardCrossCore::Flag HazardCrossCore::Pop(const Place& place) {
   const auto found = flags_.find(place);
-  if (found == flags_.end()) return nullptr;
-  std::vector<KnownCores>& queue = found->second;
-  KnownCores known = std::move(queue.front());
+  if (found == flags_.end()) return {};
+  std::vector<Flag>& queue = found->second;
+  Flag flag = std::move(queue.front());
   queue.erase(queue.begin());
   if (queue.empty()) flags_.erase(found);
-  return known;
+  return flag;
+}
+
+std::vector<HazardCrossCore::Flag> HazardCrossCore::PopAll(const std::vector<Place>& places) {
+  std::vector<Flag> all;
+  KnownCores known;
+  for (const Place& place : places) {
+    all.push_back(Pop(place));
+    known = Join(known, all.back().known);
+  }
+  for (Flag& flag : all) flag.known = known;
+  return all;
 }
 
 void HazardCrossCore::Arrive(const void* key, uint32_t number, const KnownCores& done) {

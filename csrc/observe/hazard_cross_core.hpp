@@ -10,6 +10,7 @@
 
 #include "npu/core.hpp"
 #include "observe/hazard_clock.hpp"
+#include "observe/hazard_finding.hpp"
 
 namespace npu {
 
@@ -17,7 +18,9 @@ namespace npu {
 /// core. Counts as whoever runs the cores does.
 class HazardCrossCore {
  public:
-  void SetFlag(const Core& core, HazardTask task, FlagScope scope, int id, const KnownCores& done);
+  /// set: the call.
+  void SetFlag(const Core& core, HazardTask task, FlagScope scope, int id, const HazardSide& set,
+               const KnownCores& done);
   /// What the flag carries that core has waited for.
   KnownCores TakeFlag(HazardTask task, int id);
 
@@ -33,12 +36,19 @@ class HazardCrossCore {
 
   /// Flags of tasks that are kept now.
   size_t flags() const { return flags_.size(); }
+  /// Calls visit(set, id) for each set that nobody has taken, or that awaits those of other cores.
+  template <class Visit>
+  void ForEachSet(const Visit& visit) const {
+    for (const auto& [place, queue] : flags_) {
+      for (const Flag& flag : queue) visit(flag.set, place.id);
+    }
+  }
 
   /// Calls visit(known) for all that may still be learnt.
   template <class Visit>
   void ForEach(const Visit& visit) const {
     for (const auto& [place, queue] : flags_) {
-      for (const KnownCores& known : queue) visit(known);
+      for (const Flag& flag : queue) visit(flag.known);
     }
     for (const auto& [key, meeting] : meetings_) visit(meeting.known);
     for (const auto& [address, known] : signals_) visit(known);
@@ -60,18 +70,24 @@ class HazardCrossCore {
     KnownCores known;
   };
 
+  struct Flag {
+    KnownCores known;
+    HazardSide set;  // of those that set it the core that waits, if it is one of them
+  };
+
   static Place For(HazardTask task, int id) { return {task, true, {}, id}; }
   static Place Of(HazardTask task, FlagScope scope, int id) { return {task, false, scope, id}; }
-  void Push(const Place& place, const KnownCores& done) { flags_[place].push_back(done); }
-  /// The first; null where there is none.
-  KnownCores Pop(const Place& place);
+  void Push(const Place& place, const Flag& flag) { flags_[place].push_back(flag); }
+  /// The first; one of no core where there is none.
+  Flag Pop(const Place& place);
+  /// The first of each of places, with what all of them know.
+  std::vector<Flag> PopAll(const std::vector<Place>& places);
 
-  void SetAllBlocks(const Core& core, HazardTask task, int id, const KnownCores& done);
-  void SetVectorPair(const Core& core, HazardTask task, FlagScope scope, int id,
-                     const KnownCores& done);
-  void SetIntraBlock(const Core& core, HazardTask task, int id, const KnownCores& done);
+  void SetAllBlocks(const Core& core, HazardTask task, int id, const Flag& flag);
+  void SetVectorPair(const Core& core, HazardTask task, FlagScope scope, int id, const Flag& flag);
+  void SetIntraBlock(const Core& core, HazardTask task, int id, const Flag& flag);
 
-  std::map<Place, std::vector<KnownCores>> flags_;  // that nobody has taken; none is empty
+  std::map<Place, std::vector<Flag>> flags_;  // that nobody has taken; none is empty
   std::map<std::pair<const void*, uint32_t>, Meeting> meetings_;
   std::map<uint64_t, KnownCores> signals_;
 };

@@ -13,7 +13,8 @@ enum HazardKinds : uint32_t {
   kHazardOrder = 1,         // accesses of which at least one writes, in no order
   kHazardUnwritten = 2,     // reads of on-chip bytes that nothing has written
   kHazardOverlap = 4,       // tiles whose places partly overlap while both are in use
-  kHazardFlag = 8,          // flags left set at the end, or set again before their wait
+  kHazardFlag = 8,          // flags left set at the end, or set again before their wait; those
+                            // between cores count, and are looked at when the launch has ended
   kHazardRange = 16,        // global accesses outside of the requested size
   kHazardVectorOrder = 32,  // vector to vector without pipe_barrier(PIPE_V)
 };
@@ -63,7 +64,8 @@ struct Hazard {
   uint64_t begin = 0, end = 0;  // bytes in conflict; of flags none
   HazardSide first, second;
   int flag_id = 0;                   // of kFlag...
-  Pipe flag_destination = Pipe::kS;  // the same; first.pipe is the source
+  Pipe flag_destination = Pipe::kS;  // the same, within a core; first.pipe is the source
+  bool is_between_cores = false;     // the same
   uint64_t limit = 0;                // of kOutOfRange: requested bytes
 };
 

@@ -117,10 +117,13 @@ void LaunchHazards::OnPlacement(const Core& core, const Placement& placement) {
   here.extents.Set({begin, begin + placement.bytes});
 }
 
-void LaunchHazards::OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id) {
+void LaunchHazards::OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id,
+                                       const void* call_site) {
   HazardCore& here = CoreOf(core);
   tasks_[here.task].is_known = true;
-  cross_core_.SetFlag(core, here.task, scope, id, here.Release(pipe).Export(here.task));
+  const char* name = scope == FlagScope::kIntraBlock ? "set_intra_block" : "ffts_cross_core_sync";
+  const HazardSide set = {name, pipe, here.type, here.block, here.sub_block, 0, 0, call_site};
+  cross_core_.SetFlag(core, here.task, scope, id, set, here.Release(pipe).Export(here.task));
 }
 
 void LaunchHazards::OnWaitCrossCoreFlag(const Core& core, Pipe pipe, int id) {
@@ -138,6 +141,18 @@ void LaunchHazards::OnArrive(const Core& core, const SyncPoint& point) {
 void LaunchHazards::OnLeave(const Core& core, const SyncPoint& point) {
   HazardCore& here = CoreOf(core);
   here.Learn(Pipe::kS, cross_core_.Leave(KeyOf(point), ArrivalsOf(here, point)++));
+}
+
+void LaunchHazards::OnLaunchEnd() {
+  if (!Wants(kHazardFlag)) return;
+  cross_core_.ForEachSet([&](const HazardSide& set, int id) {
+    Hazard hazard;
+    hazard.kind = HazardKind::kFlagLeftSet;
+    hazard.first = set;
+    hazard.flag_id = id;
+    hazard.is_between_cores = true;
+    Report(hazard);
+  });
 }
 
 void LaunchHazards::HandOnSignal(HazardCore& core, const Instruction& instruction) {

@@ -44,10 +44,13 @@ class LaunchHazards {
   void OnInnerFlag(const Core& core, Pipe from, Pipe to);
   void OnKernelEnd(const Core& core);
   void OnPlacement(const Core& core, const Placement& placement);
-  void OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id);
+  void OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id,
+                          const void* call_site);
   void OnWaitCrossCoreFlag(const Core& core, Pipe pipe, int id);
   void OnArrive(const Core& core, const SyncPoint& point);
   void OnLeave(const Core& core, const SyncPoint& point);
+  /// All cores have run to their end.
+  void OnLaunchEnd();
 
   /// Findings that no launch had made before, and the index of the first.
   size_t new_findings() const { return new_findings_; }

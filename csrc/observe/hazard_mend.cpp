@@ -21,6 +21,14 @@ std::string CrossCoreFlag(const HazardSide& first) {
          ", getFFTSMsg(2, 0)); wait_flag_dev(0);";
 }
 
+/// Of a flag that is left set, as whoever it is for names it.
+std::string MendLeft(const Hazard& hazard) {
+  const bool is_intra = hazard.flag_id >= kIntraBlockFlag;
+  const std::string id = std::to_string(hazard.flag_id - (is_intra ? kIntraBlockFlag : 0));
+  return (is_intra ? "wait_intra_block(PIPE_S, " + id : "wait_flag_dev(" + id) +
+         ") on the cores that the flag is for, or one set less";
+}
+
 std::string MendOrder(const HazardSide& first, const HazardSide& second, int id) {
   if (SameCore(first, second)) {
     if (first.pipe == second.pipe)
@@ -46,6 +54,8 @@ std::string HazardMend(const Hazard& hazard) {
     case HazardKind::kOverlap:
       return "move one of the tiles by TASSIGN so that they share all of their bytes or none";
     case HazardKind::kFlagLeftSet:
+      if (hazard.is_between_cores) return MendLeft(hazard);
+      [[fallthrough]];
     case HazardKind::kFlagSetAgain:
       return "wait_flag" + Flag(hazard.first.pipe, hazard.flag_destination, hazard.flag_id);
     case HazardKind::kOutOfRange:

@@ -26,8 +26,9 @@ Status RunLaunch(const Launch& launch) {
   InstructionObserver* observer = ActiveObserver(true);
   LaunchScheduler& scheduler = LaunchScheduler::OfThisThread();
   if (observer == nullptr) return scheduler.Run(launch, nullptr);
-  const HazardChecker::Launch checked({launch.kernel->name, find, &launch});
+  HazardChecker::Launch checked({launch.kernel->name, find, &launch});
   Status status = scheduler.Run(launch, observer);
+  if (status.code == NPU_SUCCESS) checked.End();
   if (checked.new_findings() == 0) return status;
   HazardSession::Write();
   if (status.code != NPU_SUCCESS || HazardSession::IsQuiet()) return status;

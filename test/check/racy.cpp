@@ -10,6 +10,7 @@ using namespace pto;
 #define LEFT_SET 3        // a flag that nobody waits for
 #define UNWRITTEN 4       // a tile that nothing is loaded into
 #define BLOCKS_COLLIDE 5  // all blocks store to the same place
+#define LEFT_BETWEEN 6    // a flag of all blocks that nobody waits for
 
 extern "C" __global__ AICORE void twice(__gm__ float* x, __gm__ float* y, uint32_t rows) {
   using Row = GlobalTensor<float, Shape<1, 1, 1, 1, 256>, Stride<1, 1, 1, 256, 1>>;
@@ -37,5 +38,8 @@ extern "C" __global__ AICORE void twice(__gm__ float* x, __gm__ float* y, uint32
   }
   if (FAULT == LEFT_SET) {
     set_flag(PIPE_V, PIPE_MTE3, EVENT_ID1);
+  }
+  if (FAULT == LEFT_BETWEEN) {
+    ffts_cross_core_sync(PIPE_MTE3, getFFTSMsg(0, 3));
   }
 }

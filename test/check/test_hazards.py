@@ -87,6 +87,7 @@ class HazardTest(KernelTest):
         for fault, kind in (
             ("NO_FLAG_BACK", "write-after-read"),
             ("LEFT_SET", "flag-left-set"),
+            ("LEFT_BETWEEN", "flag-left-set"),
             ("UNWRITTEN", "unwritten-read"),
         ):
             kinds = {finding.kind for finding in self.found(fault).findings}
@@ -101,6 +102,16 @@ class HazardTest(KernelTest):
         self.assertTrue(self.found("LEFT_SET", kinds=["flag"]))
         with self.assertRaisesRegex(ValueError, "kinds: expected some of order, .*, got 'races'"):
             check.hazards(kinds=["races"]).__enter__()
+
+    def test_a_flag_between_cores_that_is_left_set_has_its_line(self):
+        with check.hazards(raises=False) as report:
+            self.launch("LEFT_BETWEEN", rows=4, blocks=4)
+        (finding,) = report.findings
+        self.assertEqual((finding.kind, finding.times), ("flag-left-set", 4))
+        self.assertEqual(finding.first.instruction, "ffts_cross_core_sync")
+        self.assertEqual(finding.first.line, line_of("ffts_cross_core_sync("))
+        self.assertIn("wait_flag_dev(3) on the cores that the flag is for", report.to_text())
+        self.assertFalse(self.found("LEFT_BETWEEN", kinds=["order"]))
 
     def test_without_raising_the_body_goes_on(self):
         for device in ("npu", "cpu"):

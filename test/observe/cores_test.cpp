@@ -262,4 +262,65 @@ TEST(Mixed, VectorCoresMayStoreTheSameBytesByOneLine) {
             "TSTORE", "TSTORE");
 }
 
+/// One finding of a flag that is left set, times times.
+Found ExpectLeft(const std::vector<Found>& all, uint64_t times) {
+  const Found found = ExpectOne(all, "flag-left-set", "ffts_cross_core_sync", "");
+  EXPECT_EQ(found.times, times);
+  EXPECT_EQ(found.space, "");
+  return found;
+}
+
+TEST(Mixed, AFlagOfTheCubeCoreThatAVectorCoreDoesNotWaitForIsFound) {
+  for (const uint32_t waiting : {0, 1, 2}) {
+    const std::vector<Found> all =
+        CheckMixed([] { ffts_cross_core_sync(PIPE_FIX, getFFTSMsg(2, 7)); },
+                   [&] {
+                     if (get_subblockid() < waiting) wait_flag_dev(7);
+                   },
+                   3);
+    if (waiting == 2) {
+      ExpectNone(all);
+      continue;
+    }
+    const Found found = ExpectLeft(all, 3 * (2 - waiting));
+    EXPECT_EQ(found.first.core, "cube");
+    EXPECT_EQ(found.first.pipe, "PIPE_FIX");
+    EXPECT_EQ(found.mend, "wait_flag_dev(7) on the cores that the flag is for, or one set less");
+  }
+}
+
+TEST(Mixed, AFlagOfVectorCoresThatTheCubeCoreDoesNotWaitForIsFound) {
+  for (const uint32_t setting : {1, 2}) {  // with one alone the cube core would wait for the other
+    const Found found = ExpectLeft(CheckMixed([] {},
+                                              [&] {
+                                                if (get_subblockid() < setting) {
+                                                  ffts_cross_core_sync(PIPE_MTE3, getFFTSMsg(2, 1));
+                                                }
+                                              }),
+                                   1);
+    EXPECT_EQ(found.first.core, "vector");
+  }
+}
+
+TEST(Blocks, AFlagOfAllThatSomeDoNotWaitForIsFound) {
+  const std::vector<Found> all = Check(
+      [] {
+        ffts_cross_core_sync(PIPE_MTE3, getFFTSMsg(0, 5));
+        if (block_idx != 2) wait_flag_dev(5);
+      },
+      4);
+  EXPECT_EQ(ExpectLeft(all, 1).first.block, 2u);
+}
+
+TEST(Blocks, AFlagBetweenCoresCounts) {
+  const auto check = [](int sets, int waits) {
+    return Check([&] {
+      for (int i = 0; i < sets; ++i) ffts_cross_core_sync(PIPE_V, getFFTSMsg(1, 2));
+      for (int i = 0; i < waits; ++i) wait_flag_dev(2);
+    });
+  };
+  ExpectNone(check(3, 3));
+  ExpectLeft(check(3, 1), 2);
+}
+
 }  // namespace

@@ -137,7 +137,7 @@ TEST(CrossCore, FlagsThatAreTakenLeaveNothing) {
       const npu::HazardTask task = 3 * core.block_idx + 1 + core.sub_block_id;
       const auto done = npu::HazardClock().Export(task);
       for (int scope = 0; scope < 3; ++scope)
-        flags.SetFlag(core, task, kScopes[scope], scope, done);
+        flags.SetFlag(core, task, kScopes[scope], scope, {}, done);
     }
   }
   EXPECT_EQ(flags.flags(), 6u + 6u + 3u);
