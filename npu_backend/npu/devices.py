@@ -16,11 +16,21 @@ Device = int | str | torch.device | None
 _initialized = False
 
 
-# By name, since looking them up takes as long as they do: programs wait for the device after each step.
-_current_index = torch._C._accelerator_getDeviceIndex
 _wait_for = torch._C._accelerator_synchronizeDevice
-# 0 if there is nothing to wait for; without giving up the interpreter, which costs more than to ask.
-_query = ctypes.PyDLL(str(_library.library_path())).npuDeviceQuery
+
+
+def _wait_function() -> Callable[[], int]:
+    """A function of C that waits for the current device and returns the runtime's error.
+
+    Programs wait after each step: a call by ctypes, or by pybind11, costs more than to ask whether there is work.
+    """
+    make = ctypes.PyDLL(str(_library.library_path())).npu_backend_wait_function
+    make.restype = ctypes.py_object
+    function: Callable[[], int] = make()
+    return function
+
+
+_wait = _wait_function()
 
 
 def device_index(device: Device, *, optional: bool = True) -> int:
@@ -171,5 +181,5 @@ def synchronize(device: Device = None) -> None:
     """Waits for all streams of device and raises the fault of a kernel that has run there."""
     if device is not None:
         _wait_for(device_index(device))
-    elif _query():
-        _wait_for(_current_index())
+    elif error := _wait():
+        torch.ops.npu_backend.raise_error(error)

@@ -2,10 +2,23 @@
 #include "device/device.h"
 
 #include <c10/util/Exception.h>
+#include <torch/library.h>
 
 #include <limits>
 
 namespace npu_backend {
+namespace {
+
+void Define() {
+  Extend("npu_backend")
+      .def(
+          "raise_error(int error) -> ()",
+          +[](int64_t error) { Check(static_cast<npuError_t>(error)); });
+}
+
+const Registration registration NPU_REGISTRATION(kDeviceOwner, {}, &Define);
+
+}  // namespace
 
 void Throw(npuError_t error) {
   const char* sentence = npuGetLastErrorMessage();

@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdio>
 
+#include "device/registration.h"
+#include "npu_runtime.h"
+
 namespace npu_backend {
 namespace {
 
@@ -16,6 +19,15 @@ template <class Function>
 Function Find(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
+
+/// PyMethodDef, whose layout is part of Python's stable ABI.
+struct MethodDefinition {
+  const char* name;
+  Object (*function)(Object self, Object arguments);
+  int flags;
+  const char* doc;
+};
+constexpr int kNoArguments = 0x0004;  // METH_NOARGS
 
 struct PythonApi {
   int (*is_initialized)() = Find<int (*)()>("Py_IsInitialized");
@@ -37,6 +49,11 @@ struct PythonApi {
   int (*warn)(Object, const char*,
               std::ptrdiff_t) = Find<int (*)(Object, const char*, std::ptrdiff_t)>("PyErr_WarnEx");
   Object* runtime_warning = Find<Object*>("PyExc_RuntimeWarning");
+  Object (*save_thread)() = Find<Object (*)()>("PyEval_SaveThread");
+  void (*restore_thread)(Object) = Find<void (*)(Object)>("PyEval_RestoreThread");
+  Object (*from_long)(long) = Find<Object (*)(long)>("PyLong_FromLong");
+  Object (*new_function)(MethodDefinition*, Object, Object) =
+      Find<Object (*)(MethodDefinition*, Object, Object)>("PyCFunction_NewEx");
 
   bool Usable() const {
     if (!is_initialized || !ensure_gil || !release_gil || !clear || !is_initialized()) return false;
@@ -91,6 +108,18 @@ void RaiseLater() {
   if (python.set_interrupt) python.set_interrupt();
 }
 
+/// Waits for the current device; gives the interpreter up only if there is something to wait for.
+Object WaitForCurrentDevice(Object, Object) {
+  const PythonApi& python = Python();
+  npuError_t error = npuDeviceQuery();
+  if (error == NPU_ERROR_NOT_READY) {
+    const Object thread = python.save_thread();
+    error = npuDeviceSynchronize();
+    python.restore_thread(thread);
+  }
+  return python.from_long(error);
+}
+
 }  // namespace
 
 void AddPythonModule() noexcept {
@@ -140,3 +169,12 @@ void CallWithGil(void (*function)()) noexcept {
 }
 
 }  // namespace npu_backend
+
+/// For the Python package: a new function without arguments that waits for the current device and
+/// returns the npuError_t of it, for npu_backend::raise_error. Programs wait after each step, so
+/// what such a call costs beside the wait counts.
+extern "C" NPU_BACKEND_API void* npu_backend_wait_function() {
+  using namespace npu_backend;  // NOLINT(google-build-using-namespace): it ends with the function
+  static MethodDefinition definition = {"wait", &WaitForCurrentDevice, kNoArguments, nullptr};
+  return Python().new_function(&definition, nullptr, nullptr);
+}
