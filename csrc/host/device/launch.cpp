@@ -49,6 +49,12 @@ struct Owner {
 
 void Release(void* owner) { delete static_cast<Owner*>(owner); }
 
+void LaunchOwning(npuLaunchConfig& config, std::unique_ptr<Owner> owner) {
+  config.release = &Release;
+  config.owner = owner.release();
+  Check(npuLaunchKernelWithConfig(&config));
+}
+
 }  // namespace
 
 int64_t OrphanedBytes() noexcept { return orphaned_bytes.load(std::memory_order_relaxed); }
@@ -68,9 +74,7 @@ void LaunchHolding(npuLaunchConfig& config, c10::ArrayRef<at::Tensor> tensors) {
   ThrowIfForked();
   auto owner = std::make_unique<Owner>();
   for (const at::Tensor& tensor : tensors) owner->Hold(tensor);
-  config.release = &Release;
-  config.owner = owner.release();
-  Check(npuLaunchKernelWithConfig(&config));
+  LaunchOwning(config, std::move(owner));
 }
 
 npuMemoryRange StorageRange(const at::Tensor& tensor) {
@@ -90,17 +94,19 @@ void Launch(npuKernel_t kernel, uint32_t block_dim, const void* args, size_t arg
   config.flags = flags | NPU_LAUNCH_ONLY_RANGES;
   config.args = args;
   config.args_bytes = args_bytes;
-  c10::SmallVector<at::Tensor, 6> tensors = {output};
-  tensors.append(keep_alive.begin(), keep_alive.end());
-  c10::SmallVector<npuMemoryRange, 6> ranges;
-  for (const at::Tensor& tensor : tensors) {
+  c10::SmallVector<npuMemoryRange, 6> ranges = {StorageRange(output)};
+  for (const at::Tensor& tensor : keep_alive) {
     if (tensor.defined()) ranges.push_back(StorageRange(tensor));
   }
   config.ranges = ranges.data();
   config.range_count = ranges.size();
   if (!output.is_privateuseone()) return LaunchOnHostMemory(config);
+  ThrowIfForked();
   config.stream = CurrentNativeStream(output.device().index());
-  LaunchHolding(config, tensors);
+  auto owner = std::make_unique<Owner>();
+  owner->Hold(output);
+  for (const at::Tensor& tensor : keep_alive) owner->Hold(tensor);
+  LaunchOwning(config, std::move(owner));
 }
 
 }  // namespace npu_backend
