@@ -308,7 +308,7 @@ TEST(HostCore, ReadsElementsOf4BitsOneByOne) {
   SetProperDataPart(tile.data(), 64 + 6, tile.GetElement(1, 7));
   EXPECT_EQ(GetProperDataPart(tile.data(), 64 + 6).RawData(), 0x5);
   EXPECT_EQ(tile.data()[32 + 3].RawData(), 0x55);
-  static_assert(IsTwinType<float4_e2m1x2_t>() && !IsTwinType<half>());
+  static_assert(::IsTwinType<float4_e2m1x2_t>() && !IsTwinType<half>());
   EXPECT_EQ(static_cast<float>(tile.GetElement(1, 7)), 3.0f);
   EXPECT_EQ(static_cast<float>(int4b_t{0x1f}), -1.0f);
   static_assert(isCustomPadValue(PadValueCustom(1.0f)) && !isCustomPadValue(PadValue::Max));

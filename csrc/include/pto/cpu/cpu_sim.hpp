@@ -15,6 +15,7 @@
 
 #include "acl/acl.h"
 #include "npu/host_core.hpp"
+#include "pto/cpu/MXTypes.hpp"
 #include "pto/cpu/NPUMemoryModel.hpp"
 #include "pto/cpu/pipe_queues.hpp"
 #include "pto/cpu/tile_offsets.hpp"
