@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cores that hand on what they have made: the vector cores of a block to its cube core, and back,
-// through global memory; and all blocks to all.
+// through global memory; and all blocks to all. Vector cores that make the same.
 #include <pto/pto-inst.hpp>
 
 using namespace pto;
@@ -79,6 +79,20 @@ extern "C" __global__ AICORE void handover(__gm__ half* x, __gm__ half* twice, _
                                            __gm__ float* y) {
   const int64_t at = get_block_idx() * kRows * kCols;
   Work(x + at, twice + at, square + at, y + at);
+}
+
+/// y = x, of each block a row, which both of its vector cores store.
+extern "C" __global__ AICORE void store_twice(__gm__ float* x, __gm__ float* y) {
+#ifndef __DAV_CUBE__
+  using Row = GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<1, 1, 1, 64, 1>>;
+  Tile<TileType::Vec, float, 1, 64> tile;
+  TASSIGN(tile, 0x0);
+  Row from(x + 64 * get_block_idx()), to(y + 64 * get_block_idx());
+  TLOAD(tile, from);
+  set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  TSTORE(to, tile);
+#endif
 }
 
 #ifndef __DAV_CUBE__

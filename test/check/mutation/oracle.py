@@ -4,6 +4,7 @@
 Written for being right, not for being fast, from the rules of the chip alone (docs/checker.md), on A2 and A3:
 a pipe keeps its order; the scalar unit hands out the instructions of all pipes, so that what it waits for holds back
 all that follow, while its own accesses are those of one more pipe. In auto mode the text is the order.
+Both vector cores of a block may store the same bytes by one line.
 """
 
 from collections import defaultdict, deque
@@ -207,12 +208,22 @@ def unordered(tape: Tape) -> set[tuple[str, str]]:
                 in_memory[place].append((number, touch))
     found = set()
     for accesses in in_memory.values():
-        for one, other in _conflicts(tape, graph, reach, accesses):
-            found.add(tuple(sorted((lines[one], lines[other]))))
+        for (one, touch), (other, touch_too) in _conflicts(graph, reach, accesses):
+            repeats = lines[one] == lines[other] and touch == touch_too
+            if not (repeats and _write_the_same(tape.events[one], tape.events[other])):
+                found.add(tuple(sorted((lines[one], lines[other]))))
     return found
 
 
-def _conflicts(tape: Tape, graph: Graph, reach: np.ndarray, accesses: list) -> list[tuple[int, int]]:
+def _write_the_same(one: np.void, other: np.void) -> bool:
+    """Both vector cores of a block leave the same bytes in global memory."""
+    (block, is_cube, sub_block), (block_too, is_cube_too, sub_block_too) = core_of(one), core_of(other)
+    are_both = block == block_too and not is_cube and not is_cube_too and sub_block != sub_block_too
+    return are_both and one["written"] == other["written"]
+
+
+def _conflicts(graph: Graph, reach: np.ndarray, accesses: list) -> list[tuple]:
+    """Pairs of accesses, each with the number of its event."""
     numbers = np.array([number for number, _ in accesses])
     nodes = np.array([graph.node_of_event[number] for number in numbers])
     writes = np.array([bool(touch["is_write"]) for _, touch in accesses])
@@ -223,4 +234,4 @@ def _conflicts(tape: Tape, graph: Graph, reach: np.ndarray, accesses: list) -> l
     ordered = reach[np.ix_(nodes, nodes)]
     bad &= ~(ordered | ordered.T)
     bad &= nodes[:, None] < nodes[None, :]
-    return [(int(numbers[i]), int(numbers[j])) for i, j in zip(*np.nonzero(bad), strict=True)]
+    return [(accesses[i], accesses[j]) for i, j in zip(*np.nonzero(bad), strict=True)]

@@ -36,6 +36,7 @@ struct Event {
   int64_t call_site;
   int64_t keeps_order;  // an instruction of auto mode: that of the text
   int64_t first_access, access_count;
+  int64_t written;  // to global memory: a number that stands for the bytes
 };
 
 struct Touch {
@@ -57,6 +58,7 @@ inline Tape*& TheTape() {
 
 class Recorder final : public npu::InstructionObserver {
  public:
+  ~Recorder() { FinishLast(); }
   void Begin(const npu::Core& core) {
     Event& event = Add(core, kBegin, npu::Pipe::kS, nullptr);
     for (int space = 0; space < npu::kOnChipSpaces; ++space) {
@@ -68,6 +70,7 @@ class Recorder final : public npu::InstructionObserver {
   }
   void OnInstruction(const npu::Core& core, const npu::Instruction& instruction) override {
     Event& event = Add(core, kInstruction, instruction.pipe, instruction.call_site);
+    last_ = TheTape()->events.size() - 1;
     event.name = Address(instruction.name);
     event.keeps_order = std::any_of(std::begin(core.auto_blocks), std::end(core.auto_blocks),
                                     [](const npu::AutoBlock* block) { return block != nullptr; });
@@ -112,12 +115,33 @@ class Recorder final : public npu::InstructionObserver {
   }
 
  private:
+  static constexpr size_t kNone = ~size_t{0};
+
   static int64_t Address(const void* pointer) { return reinterpret_cast<int64_t>(pointer); }
+
+  /// What the last instruction of this core has written, now that it is executed.
+  void FinishLast() {
+    if (last_ == kNone) return;
+    Tape& tape = *TheTape();
+    Event& event = tape.events[last_];
+    uint64_t sum = 14695981039346656037u;
+    for (int64_t i = event.first_access; i < event.first_access + event.access_count; ++i) {
+      const Touch& touch = tape.touches[i];
+      if (touch.space != static_cast<int64_t>(npu::Space::kGm) || touch.is_write == 0) continue;
+      for (int64_t row = 0; row < touch.rows; ++row) {
+        const auto* bytes = reinterpret_cast<const uint8_t*>(touch.begin + row * touch.pitch_bytes);
+        for (int64_t at = 0; at < touch.row_bytes; ++at) sum = (sum ^ bytes[at]) * 1099511628211u;
+      }
+    }
+    event.written = static_cast<int64_t>(sum);
+    last_ = kNone;
+  }
   static void Append(Event& event, const Touch& touch) {
     TheTape()->touches.push_back(touch);
     ++event.access_count;
   }
   Event& Add(const npu::Core& core, Kind kind, npu::Pipe pipe, const void* call_site) {
+    FinishLast();
     Tape& tape = *TheTape();
     Event event = {};
     event.kind = kind;
@@ -142,6 +166,8 @@ class Recorder final : public npu::InstructionObserver {
     event.scope = static_cast<int64_t>(point.group);
     event.id = Address(point.counter);
   }
+
+  size_t last_ = kNone;  // the event of an instruction
 };
 
 /// While it lives, the running core is recorded, if recording is on.

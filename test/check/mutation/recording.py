@@ -24,7 +24,7 @@ def _row(*fields: str) -> np.dtype:
 #: As Event and Touch of recorder.hpp.
 _EVENT = _row(
     *("kind", "is_cube", "block", "sub_block", "pipe", "other", "id", "scope", "name", "call_site"),
-    *("keeps_order", "first_access", "access_count"),
+    *("keeps_order", "first_access", "access_count", "written"),
 )
 _TOUCH = _row("space", "is_write", "is_atomic", "begin", "rows", "row_bytes", "pitch_bytes")
 

@@ -151,6 +151,13 @@ LONG = (
         2,
         {"core": "mix"},
     ),
+    Subject(
+        Path(__file__).resolve().parent / "handover.cpp",
+        "store_twice",
+        lambda: (numbers(2, 64), room(2, 64)),
+        2,
+        {"core": "mix"},
+    ),
     _of_tests("ordered_add.cpp", "ordered_add", lambda: (numbers(768), numbers(768), room(768), 1, 1), 3),
     _of_tests("row_sums.cpp", "sum_float", lambda: (room(3), numbers(3, 128), 128), 3),
     _of_tests(
