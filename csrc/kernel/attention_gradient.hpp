@@ -244,4 +244,38 @@ class BackwardOnVector {
   int popped_ = 0, out_ = 0;
 };
 
+/// What a kernel gets: gradients of q, or of k and v; result is null where they are of keys.
+struct GradientArgs {
+  GM_ADDR sums[2];
+  GM_ADDR deltas;
+  GM_ADDR q;
+  GM_ADDR k;
+  GM_ADDR v;
+  GM_ADDR result;
+  GM_ADDR gradient;
+  GM_ADDR log_sums;
+  GM_ADDR slots;
+};
+
+/// One of this pass alone: that of the other core has the same name, and another body.
+template <class T, bool kOfKeys>
+AICORE static void RunBackward(const GradientArgs& args, const AttentionBackwardTiling& tiling) {
+  const AttentionTiling& forward = tiling.forward;
+  const Operands<T> gradient = {(__gm__ T*)args.gradient, tiling.gradient};
+  __gm__ char* slots =
+      (__gm__ char*)args.slots + get_block_idx() * AttentionGradientSlotBytes(sizeof(T));
+#ifdef __DAV_CUBE__
+  const Operands<T> q = {(__gm__ T*)args.q, forward.q}, k = {(__gm__ T*)args.k, forward.k},
+                    v = {(__gm__ T*)args.v, forward.v};
+  BackwardOnCube<T, kOfKeys>(q, k, v, gradient, slots, forward).Run();
+#else
+  const VectorData<T> data = {{(__gm__ T*)args.sums[0], (__gm__ T*)args.sums[1]},
+                              (__gm__ float*)args.log_sums,
+                              (__gm__ float*)args.deltas,
+                              {(__gm__ T*)args.result, tiling.result},
+                              gradient};
+  BackwardOnVector<T, kOfKeys>(data, slots, forward).Run();
+#endif
+}
+
 }  // namespace attention

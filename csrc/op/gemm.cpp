@@ -20,18 +20,12 @@ struct Args {
 
 /// A core each for the tiles of c, as many as there are.
 uint32_t BlocksFor(const GemmTiling& tiling, DType dtype) {
-  static const auto cores = [] {
-    struct {
-      int cube = 1, vector = 1;
-    } counts;
-    npuGetCoreCount(&counts.cube, &counts.vector);
-    return counts;
-  }();
   const bool on_cube = dtype != DType::kFloat64;
   const int64_t rows = on_cube ? 128 : 1, cols = on_cube ? 128 : 512;  // of a tile
   const int64_t tiles =
       tiling.batch * ((tiling.m + rows - 1) / rows) * ((tiling.n + cols - 1) / cols);
-  return static_cast<uint32_t>(std::clamp<int64_t>(tiles, 1, on_cube ? cores.cube : cores.vector));
+  const int cores = on_cube ? Cores().cube : Cores().vector;
+  return static_cast<uint32_t>(std::clamp<int64_t>(tiles, 1, cores));
 }
 
 }  // namespace

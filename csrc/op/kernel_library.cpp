@@ -74,16 +74,21 @@ namespace {
 constexpr size_t kLongTileBytes = 4 * size_t{kTileBytes};
 
 uint32_t BlocksFor(int64_t elements, DType dtype) {
-  static const int cores = [] {
-    int cube = 0, vector = 0;
-    return npuGetCoreCount(&cube, &vector) == NPU_SUCCESS ? vector : 1;
-  }();
   const auto per_block = static_cast<int64_t>(kTilesPerBlock * kLongTileBytes / ElementSize(dtype));
   return static_cast<uint32_t>(
-      std::clamp<int64_t>((elements + per_block - 1) / per_block, 1, cores));
+      std::clamp<int64_t>((elements + per_block - 1) / per_block, 1, Cores().vector));
 }
 
 }  // namespace
+
+const CoreCounts& Cores() {
+  static const CoreCounts counts = [] {
+    CoreCounts found;
+    npuGetCoreCount(&found.cube, &found.vector);  // where it fails it leaves them as they are
+    return found;
+  }();
+  return counts;
+}
 
 Status CheckDims(const char* where, const char* what, int dims) {
   if (dims <= kMaxDims) return {};

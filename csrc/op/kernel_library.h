@@ -13,6 +13,12 @@ namespace op {
 /// sentence in error, when there is none.
 npuKernel_t FindKernel(const std::string& name, std::string* error);
 
+/// Cores of the SoC, of each kind; one, where there is no device.
+struct CoreCounts {
+  int cube = 1, vector = 1;
+};
+const CoreCounts& Cores();
+
 /// A sentence when what ("operands") has more dimensions, once merged, than a tiling holds.
 Status CheckDims(const char* where, const char* what, int dims);
 

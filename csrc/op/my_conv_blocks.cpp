@@ -35,15 +35,6 @@ struct ConvArgs {
   ConvTiling tiling;
 };
 
-int64_t CubeCores() {
-  static const int64_t cores = [] {
-    int cube = 1, vector = 1;
-    npuGetCoreCount(&cube, &vector);
-    return cube;
-  }();
-  return cores;
-}
-
 }  // namespace
 
 BlockConvolution::BlockConvolution(const Tensor& source, const Tensor& weight, const Tensor& output,
@@ -188,8 +179,8 @@ Status BlockConvolution::Multiply(const Places& places, const void* bias, int64_
   constexpr int64_t kTiles = 8;
   const int64_t groups = (count + args.tiling.at_once - 1) / args.tiling.at_once;
   const int64_t tiles = count * tiling_.places / kRowsOfTile;
-  const auto blocks =
-      static_cast<uint32_t>(std::clamp<int64_t>(tiles / kTiles, 1, std::min(groups, CubeCores())));
+  const int64_t most = std::min<int64_t>(groups, Cores().cube);
+  const auto blocks = static_cast<uint32_t>(std::clamp<int64_t>(tiles / kTiles, 1, most));
   return Status::Of(launcher.Launch(kernel, blocks, 0, &args, sizeof(args)));
 }
 

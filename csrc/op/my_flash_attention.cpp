@@ -22,14 +22,9 @@ AttentionTiling TilingOf(const AttentionInputs& inputs, AttentionRule rule) {
 
 /// A cube core, with its vector cores, for each tile of rows, as many as there are.
 uint32_t BlocksFor(const AttentionInputs& inputs, int64_t rows, int64_t tile_rows) {
-  static const int cores = [] {
-    int cube = 1, vector = 1;
-    npuGetCoreCount(&cube, &vector);
-    return cube;
-  }();
   const int64_t tiles =
       inputs.q.shape[0] * inputs.q.shape[1] * ((rows + tile_rows - 1) / tile_rows);
-  return static_cast<uint32_t>(std::clamp<int64_t>(tiles, 1, cores));
+  return static_cast<uint32_t>(std::clamp<int64_t>(tiles, 1, Cores().cube));
 }
 
 uint32_t BlocksForGradient(const AttentionInputs& inputs, int64_t rows) {
