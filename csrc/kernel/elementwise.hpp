@@ -28,8 +28,8 @@ using Computed = std::conditional_t<std::is_same_v<T, bfloat16_t> ||
 /// over its tiles but once or twice, so that what a tile costs beside its elements counts less.
 template <class Operation, class T>
 constexpr int kLongBlocks = kTileBlocks * (!std::is_same_v<Computed<Operation, T>, T> ? 1
-                                           : Operation::kTakesScratch                 ? 2
-                                                                                      : 4);
+                                           : Operation::kTakesScratch ? 2
+                                                                      : kLongestTile);
 
 /// A wide tile is a tile of 16-bit elements in float.
 constexpr unsigned kWideBytes = 2 * kTileBytes;

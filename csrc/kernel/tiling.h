@@ -12,8 +12,12 @@ constexpr int kMaxDims = 16;
 constexpr int kTileBlocks = 128;
 constexpr int kTileBytes = kTileBlocks * 32;
 
-/// Tile buffers of work that a block starts for.
-constexpr int kTilesPerBlock = 4;
+/// Tile buffers that the longest tiles of kernels take.
+constexpr int kLongestTile = 4;
+
+/// Bytes of work that a block starts for. The emulator runs blocks one after the other, and each
+/// costs time beside its elements.
+constexpr int kBytesPerBlock = 4 * kLongestTile * kTileBytes;
 
 /// The blocks of 32 bytes per tile row that the kernels are built for; the least that holds a row
 /// is taken.

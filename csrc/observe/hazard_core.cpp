@@ -9,7 +9,6 @@ void HazardCore::Begin(HazardTask number, const Core& core) {
   block = core.block_idx;
   sub_block = core.sub_block_id;
   is_a3 = core.arch->generation == Generation::kA3;
-  executes_in_order = core.scheduler->ExecutesInOrder();
   for (int space = 0; space < kOnChipSpaces; ++space) {
     const auto begin = reinterpret_cast<uint64_t>(core.scratchpad[space]);
     spaces[space] = {begin, begin == 0 ? 0 : begin + core.arch->capacity[space]};

@@ -60,7 +60,6 @@ struct HazardCore {
   uint32_t block = 0;
   uint32_t sub_block = 0;
   bool is_a3 = true;
-  bool executes_in_order = true;  // each instruction before the next event
   SpaceBytes spaces[kOnChipSpaces];
   HazardClock pipes[kPipes];
   /// What the scalar unit has waited for: it hands out the instructions of all pipes in program

@@ -121,8 +121,8 @@ void LaunchHazards::OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope sc
                                        const void* call_site) {
   HazardCore& here = CoreOf(core);
   tasks_[here.task].is_known = true;
-  const char* name = scope == FlagScope::kIntraBlock ? "set_intra_block" : "ffts_cross_core_sync";
-  const HazardSide set = {name, pipe, here.type, here.block, here.sub_block, 0, 0, call_site};
+  const HazardSide set = {NameOfSet(scope), pipe, here.type, here.block,
+                          here.sub_block,   0,    0,         call_site};
   cross_core_.SetFlag(core, here.task, scope, id, set, here.Release(pipe).Export(here.task));
 }
 

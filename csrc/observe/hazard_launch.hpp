@@ -80,13 +80,14 @@ class LaunchHazards {
     HazardStamp first;
     TileExtent first_bytes;
     uint64_t begin, end;
+    std::vector<TileExtent> pieces;  // of writes over writes
   };
   /// Bytes that both vector cores of a block write by one line, as TPUSH without a split does: a
   /// conflict if the second write changes what the first has left, known once it is executed.
   struct Repetition {
     Hazard hazard;
-    uint64_t begin;
-    std::vector<char> bytes;
+    std::vector<TileExtent> pieces;
+    std::vector<char> bytes;  // of all pieces
   };
   /// A task that has ended, or not begun: whether another one may know of it.
   struct TaskState {

@@ -2,6 +2,7 @@
 // Findings of a launch.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "observe/hazard_findings.hpp"
@@ -24,17 +25,20 @@ void Swap(Hazard& hazard) {
 
 void LaunchHazards::Note(HazardKind kind, const HazardStamp& first, const TileExtent& first_bytes,
                          uint64_t begin, uint64_t end) {
-  for (Conflict& known : conflicts_) {
-    if (known.kind != kind || known.first.site != first.site || known.first.task != first.task) {
-      continue;
-    }
-    known.begin = std::min(known.begin, begin);
-    known.end = std::max(known.end, end);
-    known.first_bytes = {std::min(known.first_bytes.begin, first_bytes.begin),
-                         std::max(known.first_bytes.end, first_bytes.end)};
-    return;
+  const auto is_known = [&](const Conflict& conflict) {
+    return conflict.kind == kind && conflict.first.site == first.site &&
+           conflict.first.task == first.task;
+  };
+  auto known = std::find_if(conflicts_.begin(), conflicts_.end(), is_known);
+  if (known == conflicts_.end()) {
+    conflicts_.push_back({kind, first, first_bytes, begin, end, {}});
+    known = std::prev(conflicts_.end());
   }
-  conflicts_.push_back({kind, first, first_bytes, begin, end});
+  known->begin = std::min(known->begin, begin);
+  known->end = std::max(known->end, end);
+  known->first_bytes = {std::min(known->first_bytes.begin, first_bytes.begin),
+                        std::max(known->first_bytes.end, first_bytes.end)};
+  if (kind == HazardKind::kWriteAfterWrite) known->pieces.push_back({begin, end});
 }
 
 void LaunchHazards::ReportConflicts(const Touch& touch) {
@@ -62,8 +66,12 @@ void LaunchHazards::ReportConflicts(const Touch& touch) {
     const bool in_block = first.task != touch.core.task && hazard.first.block == touch.core.block;
     if (first.task != kNobody && in_block && touch.clock.HasHeardOf(first)) Swap(hazard);
     if (MayRepeat(touch, conflict)) {
-      const auto* bytes = reinterpret_cast<const char*>(conflict.begin);
-      repetitions_.push_back({hazard, conflict.begin, {bytes, bytes + hazard.end - hazard.begin}});
+      Repetition written = {hazard, conflict.pieces, {}};
+      for (const TileExtent& piece : written.pieces) {
+        written.bytes.insert(written.bytes.end(), reinterpret_cast<const char*>(piece.begin),
+                             reinterpret_cast<const char*>(piece.end));
+      }
+      repetitions_.push_back(std::move(written));
     } else {
       Report(hazard);
     }
@@ -75,15 +83,20 @@ bool LaunchHazards::MayRepeat(const Touch& touch, const Conflict& conflict) cons
   const HazardStamp& first = conflict.first;
   const HazardCore& here = touch.core;
   return conflict.kind == HazardKind::kWriteAfterWrite && touch.space == Space::kGm &&
-         first.site == touch.stamp.site && first.task != here.task && here.executes_in_order &&
+         first.site == touch.stamp.site && first.task != here.task &&
          here.type == CoreType::kVector && cores_per_block_ == 3 && first.task % 3 != 0 &&
          first.task / 3 == here.block;
 }
 
 void LaunchHazards::JudgeRepetitions() {
   for (const Repetition& written : repetitions_) {
-    const auto* now = reinterpret_cast<const char*>(written.begin);
-    if (std::memcmp(now, written.bytes.data(), written.bytes.size()) != 0) Report(written.hazard);
+    const char* before = written.bytes.data();
+    const auto is_same = [&before](const TileExtent& piece) {
+      const size_t bytes = piece.end - piece.begin;
+      const void* now = reinterpret_cast<const void*>(piece.begin);
+      return std::memcmp(now, std::exchange(before, before + bytes), bytes) == 0;
+    };
+    if (!std::all_of(written.pieces.begin(), written.pieces.end(), is_same)) Report(written.hazard);
   }
   repetitions_.clear();
 }

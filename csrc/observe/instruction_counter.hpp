@@ -29,7 +29,7 @@ class InstructionCounter final : public InstructionObserver {
   void OnWaitFlag(const Core&, Pipe, Pipe, int, const void*) override { Add("wait_flag", 0); }
   void OnBarrier(const Core&, Pipe, const void*) override { Add("pipe_barrier", 0); }
   void OnSetCrossCoreFlag(const Core&, Pipe, FlagScope scope, int, const void*) override {
-    Add(scope == FlagScope::kIntraBlock ? "set_intra_block" : "ffts_cross_core_sync", 0);
+    Add(NameOfSet(scope), 0);
   }
   void OnWaitCrossCoreFlag(const Core&, Pipe, int id, const void*) override {
     Add(id < kIntraBlockFlag ? "wait_flag_dev" : "wait_intra_block", 0);

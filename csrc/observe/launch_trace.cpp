@@ -120,7 +120,11 @@ Step LaunchTrace::Describe(const Core& core, const CoreState& state,
     if (step.operands.empty() || !access.goes_on) {
       end_operand();
       is_readable = true;
-      step.operands.push_back({access.space, access.is_write, access.is_atomic});
+      Operand operand = {};
+      operand.space = access.space;
+      operand.is_write = access.is_write;
+      operand.is_atomic = access.is_atomic;
+      step.operands.push_back(std::move(operand));
     }
     Operand& operand = step.operands.back();
     const Part part = {static_cast<const std::byte*>(access.begin), access.rows, access.row_bytes,
@@ -185,9 +189,12 @@ void LaunchTrace::OnSuspend(const Core& core) {
   TraceRecords& records = TraceRecords::Get();
   const std::vector<Operand>& operands = records.steps[state.begun].operands;
   const auto is_write = [](const Operand& operand) { return operand.is_write; };
-  if (std::any_of(operands.begin(), operands.end(), is_write)) {
-    records.Copy(std::exchange(state.begun, kNoStep), true);
+  if (std::none_of(operands.begin(), operands.end(), is_write)) return;
+  records.Copy(state.begun, true);
+  for (auto& [number, step] : state.pending) {
+    if (step == state.begun) step = kNoStep;
   }
+  state.begun = kNoStep;
 }
 
 void LaunchTrace::OnBegin(const Core& core) {
@@ -206,9 +213,12 @@ void LaunchTrace::OnBegin(const Core& core) {
 
 void LaunchTrace::OnEnd(const Core& core) {
   CoreState& state = cores_[KeyOf(core)];
-  const size_t begun = std::exchange(state.begun, kNoStep);
-  if (begun != kNoStep) TraceRecords::Get().Copy(begun, true);
-  state.pending.erase(core.instruction);
+  state.begun = kNoStep;
+  // By its number: while one waits, others of its core may have begun and ended.
+  const auto found = state.pending.find(core.instruction);
+  if (found == state.pending.end()) return;
+  if (found->second != kNoStep) TraceRecords::Get().Copy(found->second, true);
+  state.pending.erase(found);
 }
 
 }  // namespace npu

@@ -108,8 +108,7 @@ void StepRecorder::OnBarrier(const Core& core, Pipe pipe, const void* call_site)
 
 void StepRecorder::OnSetCrossCoreFlag(const Core& core, Pipe pipe, FlagScope scope, int id,
                                       const void* call_site) {
-  const char* name = scope == FlagScope::kIntraBlock ? "set_intra_block" : "ffts_cross_core_sync";
-  Record(core, StepOf(Kind::kSetCrossCoreFlag, name, pipe, pipe, id, call_site));
+  Record(core, StepOf(Kind::kSetCrossCoreFlag, NameOfSet(scope), pipe, pipe, id, call_site));
 }
 
 void StepRecorder::OnWaitCrossCoreFlag(const Core& core, Pipe pipe, int id, const void* call_site) {

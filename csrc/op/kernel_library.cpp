@@ -69,12 +69,8 @@ npuKernel_t FindKernel(const std::string& name, std::string* error) {
 
 namespace {
 
-/// Of the longest tiles that kernels take: the emulator runs blocks one after the other, and each
-/// costs time beside its elements.
-constexpr size_t kLongTileBytes = 4 * size_t{kTileBytes};
-
 uint32_t BlocksFor(int64_t elements, DType dtype) {
-  const auto per_block = static_cast<int64_t>(kTilesPerBlock * kLongTileBytes / ElementSize(dtype));
+  const auto per_block = static_cast<int64_t>(kBytesPerBlock / ElementSize(dtype));
   return static_cast<uint32_t>(
       std::clamp<int64_t>((elements + per_block - 1) / per_block, 1, Cores().vector));
 }

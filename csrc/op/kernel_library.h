@@ -22,8 +22,8 @@ const CoreCounts& Cores();
 /// A sentence when what ("operands") has more dimensions, once merged, than a tiling holds.
 Status CheckDims(const char* where, const char* what, int dims);
 
-/// Launches the kernel "name_dtype" for work of elements: a block per kTilesPerBlock tiles, at most
-/// as many as the SoC has vector cores.
+/// Launches the kernel "name_dtype" for work of elements: a block per kBytesPerBlock of
+/// elements, at most as many as the SoC has vector cores.
 Status LaunchFor(const std::string& name, DType dtype, int64_t elements, const void* args,
                  size_t args_bytes, Launcher& launcher);
 

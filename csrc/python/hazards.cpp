@@ -36,16 +36,19 @@ void Await() {
   int devices = 0, current = 0;
   Check(npuGetDeviceCount(&devices));
   Check(npuGetDevice(&current));
-  npuError_t error = NPU_SUCCESS;
-  for (int device = 0; device < devices && error == NPU_SUCCESS; ++device) {
+  npuError_t first = NPU_SUCCESS;
+  for (int device = 0; device < devices; ++device) {
     Check(npuSetDevice(device));
+    npuError_t error = NPU_SUCCESS;
     do {
       error = npuDeviceSynchronize();  // each time one stream tells of its launches
     } while (error == NPU_ERROR_HAZARD);
+    if (first == NPU_SUCCESS) first = error;
+    if (error == NPU_ERROR_INTERRUPTED) break;
   }
   Check(npuSetDevice(current));
   // The interpreter raises an interrupt when the call has returned.
-  if (error != NPU_ERROR_INTERRUPTED) Check(error);
+  if (first != NPU_ERROR_INTERRUPTED) Check(first);
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ void ClearState(Core& core) {
   core.has_state = false;
   core.instruction = 0;
   core.mask_counts = false;
+  core.unit_flag = Pipe::kS;
   core.vector_mask[0] = core.vector_mask[1] = ~uint64_t{0};
   core.control = core.flag_base = core.quant_word = core.quant_table = 0;
   core.tf32 = Tf32::kOff;

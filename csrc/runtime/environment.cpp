@@ -41,7 +41,7 @@ void ReadInt(Environment& environment, const char* name, int low, int high, int&
   result = number;
 }
 
-/// Whether value is how soc begins, or a model of it, as CANN names them: "Ascend950PR_9599".
+/// Whether value is how soc begins, or soc with the number of a model: "Ascend950PR_9599".
 bool Names(const char* value, const char* soc) {
   const size_t length = std::strlen(soc);
   const bool is_model = std::strlen(value) > length + 1 && value[length] == '_';

@@ -33,7 +33,6 @@ class RandomExecutor final : public CoreScheduler, public TerminationTaker, priv
 
   bool BeginInstruction(Core& core, Pipe pipe, bool has_result) override;
   void EndInstruction(Core& core) override;
-  bool ExecutesInOrder() const override { return false; }
   void SetFlag(Core& core, Pipe source, Pipe destination, int id) override;
   void WaitFlag(Core& core, Pipe source, Pipe destination, int id) override;
   void InnerFlag(Core& core, Pipe from, Pipe to) override;

@@ -18,6 +18,10 @@ void DescribeCrossCore(std::ostream& text, int id) {
 }
 
 void DescribeFlag(std::ostream& text, Pipe source, Pipe destination, int id) {
+  if (id == kInnerFlag) {  // which its instruction sets and awaits
+    text << " for " << PipeName(source) << " on behalf of " << PipeName(destination);
+    return;
+  }
   text << " for flag (" << PipeName(source) << ", " << PipeName(destination) << ", EVENT_ID" << id
        << ")";
 }

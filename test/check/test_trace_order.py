@@ -53,6 +53,12 @@ class OrderTest(KernelTest):
                 found = self.written("at_any_time", seed, 4, torch.empty(4, 64, device="npu"))
                 self.assertEqual(sorted(found), [(block, block + 1) for block in range(4)])
 
+    def test_what_waits_has_its_end_though_others_of_its_core_end_meanwhile(self):
+        for seed in SEEDS:
+            with self.subTest(seed=seed):
+                found = self.written("meets", seed, 4, torch.empty(4, 64, device="npu"))
+                self.assertEqual([value for _, value in found], list(range(1, 5)))
+
 
 if __name__ == "__main__":
     unittest.main()

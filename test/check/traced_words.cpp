@@ -33,3 +33,19 @@ extern "C" __global__ AICORE void at_any_time(__gm__ int32_t* word, __gm__ float
   st_dev(static_cast<int32_t>(block) + 1, word, 0);
   pipe_barrier(PIPE_ALL);
 }
+
+/// Each block stores to z, tells the others by word, and waits until all have, while its store may
+/// still be under way.
+extern "C" __global__ AICORE void meets(__gm__ int32_t* word, __gm__ float* z) {
+  using Row = GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<1, 1, 1, 64, 1>>;
+  Tile<TileType::Vec, float, 1, 64> tile;
+  TASSIGN(tile, 0x0);
+  Row to(z + 64 * get_block_idx());
+  TEXPANDS(tile, 1.0f);
+  set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
+  TSTORE(to, tile);
+  comm::Signal signal(word);
+  comm::TNOTIFY(signal, 1, comm::NotifyOp::AtomicAdd);
+  comm::TWAIT(signal, static_cast<int32_t>(get_block_num()), comm::WaitCmp::GE);
+}

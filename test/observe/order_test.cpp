@@ -279,14 +279,44 @@ TEST(UnitFlag, OrdersProductsAndStores) {
   for (const Found& found : without) EXPECT_EQ(found.space, "L0C") << found;
 }
 
-/// A row is loaded, then 8 of its rows of 8 elements are gathered and stored, with no flag but that
-/// behind the load of the indexes.
+TEST(UnitFlag, IsOfOneBlock) {
+  const test::Block<float> out(16 * 16 * sizeof(float));
+  const auto found = Check(
+      [&] {
+        Tile<TileType::Mat, half, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor> mat;
+        TileLeft<half, 16, 16> left;
+        TileRight<half, 16, 16> right;
+        TileAcc<float, 16, 16> acc;
+        GlobalTensor<float, Shape<1, 1, 1, 16, 16>, Stride<256, 256, 256, 16, 1>> to(out.data());
+        TASSIGN(mat, 0);
+        TASSIGN(left, 0);
+        TASSIGN(right, 0);
+        TASSIGN(acc, 0);
+        TEXPANDS(mat, static_cast<half>(1.0f));
+        Order(PIPE_MTE2, PIPE_MTE1);
+        TMOV(left, mat);
+        TMOV(right, mat);
+        Order(PIPE_MTE1, PIPE_M);
+        if (block_idx == 0) {
+          TMATMUL<AccPhase::Final>(acc, left, right);
+        } else {
+          TMATMUL(acc, left, right);
+          TSTORE<STPhase::Final>(to, acc);
+        }
+      },
+      2, NPU_HAZARD_DEFAULT, test::On::kCube);
+  ExpectOne(found, "read-after-write", "TMATMUL", "TSTORE");
+}
+
+/// 8 rows of 8 elements are gathered and stored, with no flag but that behind the load of the
+/// indexes and, on A5, that of the vector pipe.
 template <Coalesce kMode, class Indexes>
-std::vector<Found> CheckGather() {
+std::vector<Found> CheckGather(bool on_a5) {
   const test::Block<float> table(64 * sizeof(float)), out(64 * sizeof(float));
   const test::Block<int32_t> places(64 * sizeof(int32_t));
   std::fill_n(places.data(), 64, 0);
-  return Check([&] {
+  return Check([&, on_a5] {
+    if (on_a5) npu::current_core->arch = npu::FindArch("Ascend950PR");
     Tile<TileType::Vec, float, 8, 8> found;
     Indexes indexes;
     GlobalTensor<float, Shape<1, 1, 1, 8, 8>, Stride<64, 64, 64, 8, 1>> from(table.data());
@@ -298,13 +328,17 @@ std::vector<Found> CheckGather() {
     TLOAD(indexes, stored);
     Order(PIPE_MTE2, PIPE_V);
     MGATHER<kMode>(found, from, indexes);
+    if (on_a5) Order(PIPE_V, PIPE_MTE3);
     TSTORE(to, found);
+    npu::current_core->arch = &npu::kArchTable[0];
   });
 }
 
-TEST(Tables, AreInOrderWithoutFlags) {
-  ExpectNone(CheckGather<Coalesce::Row, Tile<TileType::Vec, int32_t, 1, 8>>());
-  ExpectNone(CheckGather<Coalesce::Elem, Tile<TileType::Vec, int32_t, 8, 8>>());
+TEST(Tables, AreInOrderWithoutFlagsAndOnA5OfTheVectorPipe) {
+  for (const bool on_a5 : {false, true}) {
+    ExpectNone(CheckGather<Coalesce::Row, Tile<TileType::Vec, int32_t, 1, 8>>(on_a5));
+    ExpectNone(CheckGather<Coalesce::Elem, Tile<TileType::Vec, int32_t, 8, 8>>(on_a5));
+  }
 }
 
 }  // namespace

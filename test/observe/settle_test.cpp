@@ -15,30 +15,14 @@ using npu::Pipe;
 constexpr uint64_t kTile = 8192;                 // bytes
 constexpr uint64_t kMemory = uint64_t{1} << 40;  // an address
 
-/// Executes in the order of the text, and has nothing else to give.
-class NoScheduler final : public npu::CoreScheduler {
- public:
-  void SetCrossCoreFlag(npu::Core&, Pipe, npu::FlagScope, int) override {}
-  void WaitCrossCoreFlag(npu::Core&, Pipe, int) override {}
-  void SyncAll(npu::Core&, npu::SyncGroup) override {}
-  void Yield(npu::Core&, const char*) override {}
-  void Poll(npu::Core&) override {}
-  npu::GlobalMemory FindGlobalMemory(const char*, const void*) override { return {}; }
-  std::byte* VectorBuffer(npu::Core&, uint32_t) override { return nullptr; }
-  std::byte* CubeBuffer(npu::Core&) override { return nullptr; }
-  uint32_t CoreId(npu::Core&) override { return 0; }
-};
-
 /// A vector core without a runtime.
 class FakeCore {
  public:
   FakeCore() {
-    core.scheduler = &scheduler;
     core.arch = &npu::kArchTable[0];
     core.block_num = 64;
     core.scratchpad[0] = reinterpret_cast<std::byte*>(uint64_t{1} << 30);
   }
-  NoScheduler scheduler;
   npu::Core core;
 };
 

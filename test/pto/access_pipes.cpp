@@ -148,8 +148,8 @@ const std::map<std::string_view, std::set<npu::Pipe>> kPipes = {
     {"TEXTRACT", {Of(Op::TEXTRACT_M2LR), Of(Op::TEXTRACT_A2M), Of(Op::TMOV_V2V), npu::Pipe::kMte3}},
     {"TINSERT", {Of(Op::TINSERT_A2M), Of(Op::TMOV_V2V), npu::Pipe::kMte3}},
     // With indexes in UB, A2/A3 moves row by row, and elements by the scalar pipe.
-    {"MGATHER", {Of(Op::MGATHER_MAT), npu::Pipe::kS}},
-    {"MSCATTER", {npu::Pipe::kMte3, npu::Pipe::kS}},
+    {"MGATHER", {Of(Op::MGATHER_VEC), Of(Op::MGATHER_MAT), npu::Pipe::kS}},
+    {"MSCATTER", {Of(Op::MSCATTER), npu::Pipe::kMte3, npu::Pipe::kS}},
 };
 #undef PIPE_OF
 

@@ -66,8 +66,6 @@ class CoreScheduler {
   virtual void InnerFlag(Core&, Pipe /*from*/, Pipe /*to*/) {}
   /// Returns once all pipes of core have executed what comes before in its text. Throws nothing.
   virtual void AwaitPipes(Core&) {}
-  /// Whether every instruction is executed where its text has it.
-  virtual bool ExecutesInOrder() const { return true; }
 
  protected:
   ~CoreScheduler() = default;

@@ -32,6 +32,11 @@ struct SyncPoint {
 /// ffts_cross_core_sync. kIntraBlock: from the cube core to one vector core of the block or back.
 enum class FlagScope : uint8_t { kAllBlocks, kVectorSubBlocks, kBlockGroup, kIntraBlock };
 
+/// The call that sets a flag of scope.
+inline const char* NameOfSet(FlagScope scope) {
+  return scope == FlagScope::kIntraBlock ? "set_intra_block" : "ffts_cross_core_sync";
+}
+
 /// Bytes that an instruction reads, or may write: rows of row_bytes, the first at begin (its
 /// lowest), pitch_bytes apart. An operand whose bytes do not lie so has several. Those of gathers
 /// and scatters are the places that their indexes lead to; TIMG2COL names all of its image, and a

@@ -17,18 +17,20 @@ inline void InnerFlag(npu::Core& core, npu::Pipe from, npu::Pipe to) {
 /// phase Final sets it, a move of phase Final clears it, and with any phase either waits until the
 /// other has. Here of the core, not of each accumulator: either waits for all that the other has
 /// begun.
-NPU_ONE_BODY(void TakeUnitFlag(const char* op, npu::Pipe pipe, npu::Pipe other, bool is_final)) {
-  npu::Core& core = npu::CoreToClear(op);
-  if (core.observer == nullptr) return;
-  if (core.unit_flag == other) InnerFlag(core, other, pipe);
-  if (is_final) core.unit_flag = pipe;
+NPU_ONE_BODY(void TakeUnitFlag(npu::Pipe pipe, npu::Pipe other, bool is_final)) {
+  npu::Core* core = npu::current_core;
+  if (core == nullptr || core->observer == nullptr) return;
+  if (core->unit_flag == other) InnerFlag(*core, other, pipe);
+  if (!is_final) return;
+  core->unit_flag = pipe;
+  core->has_state = true;
 }
 
 /// Of the product that comes next.
 template <AccPhase kPhase>
 [[gnu::always_inline]] inline void TakeUnitFlag() {
   if constexpr (kPhase != AccPhase::Unspecified) {
-    TakeUnitFlag("TMATMUL", npu::Pipe::kM, npu::Pipe::kFix, kPhase == AccPhase::Final);
+    TakeUnitFlag(npu::Pipe::kM, npu::Pipe::kFix, kPhase == AccPhase::Final);
   }
 }
 
@@ -36,8 +38,15 @@ template <AccPhase kPhase>
 template <STPhase kPhase>
 [[gnu::always_inline]] inline void TakeUnitFlag() {
   if constexpr (kPhase != STPhase::Unspecified) {
-    TakeUnitFlag("TSTORE", npu::Pipe::kFix, npu::Pipe::kM, kPhase == STPhase::Final);
+    TakeUnitFlag(npu::Pipe::kFix, npu::Pipe::kM, kPhase == STPhase::Final);
   }
+}
+
+/// The pipe of a gather from, or scatter to, a table in global memory: transfers for rows, of the
+/// scalar unit for elements; on A5 the vector pipe has both.
+inline npu::Pipe PipeOfTable(const char* op, bool by_rows, npu::Pipe transfers) {
+  const bool is_a3 = npu::RunningCore(op).arch->generation == npu::Generation::kA3;
+  return !is_a3 ? npu::Pipe::kV : by_rows ? transfers : npu::Pipe::kS;
 }
 
 /// Pipes that on A2 and A3 a gather from, or scatter to, a table in global memory waits for, and

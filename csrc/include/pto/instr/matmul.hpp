@@ -169,7 +169,8 @@ template <StartFrom kStart, bool kGemv, class Acc, class First, class Left, clas
 ///      float8_e5m2, of which a and b may differ, or hifloat8
 /// Each element of c is the start value (0), to which a[m, k] * b[k, n] is added for k ascending
 /// with one rounding per step (fused multiply-add), so the bits do not depend on the machine; int32
-/// wraps. kPhase: of the unit flag.
+/// wraps. kPhase Final sets the unit flag of c; with any phase the product waits until a move of
+/// phase Final has cleared it.
 /// Pipe M. Source: PTO ISA, TMATMUL.
 template <class Acc, class Left, class Right, class... Events>
 [[gnu::always_inline]] inline RecordEvent TMATMUL(Acc& c, Left& a, Right& b, Events&... events) {

@@ -70,7 +70,7 @@ template <class Dst, class Global, class Idx>
            is_whole ? AccessOfWhole(TileFacts(dst), true) : MovedPart(dst, table, by_rows, true),
            PlacesInTable(dst, table, idx, by_rows, beyond, false), ReadsIndexes(dst, idx, by_rows));
   };
-  const npu::Pipe pipe = by_rows ? npu::Pipe::kMte2 : npu::Pipe::kS;
+  const npu::Pipe pipe = PipeOfTable("MGATHER", by_rows, npu::Pipe::kMte2);
   BeginTable("MGATHER", pipe);
   npu::Issue("MGATHER", pipe, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
@@ -221,8 +221,8 @@ template <class Dst, class Global, class Idx, class Scratch>
 ///   indexes  Vec tile of int32 or uint32 that counts as unsigned, RowMajor or one column; of Row
 ///            one valid row or column
 ///   kOob     see GatherOOB. Memory outside of the allocation of src is a fault
-/// Pipe MTE2 for rows, S for elements; on A2/A3 in order with the other pipes of UB, without flags.
-/// Source: PTO ISA, MGATHER.
+/// On A2/A3 pipe MTE2 for rows, S for elements, in order with the other pipes of UB without flags;
+/// on A5 pipe V, to a Mat tile MTE2. Source: PTO ISA, MGATHER.
 template <Coalesce kMode, GatherOOB kOob, class Dst, class Global, class Idx, class... Events,
           std::enable_if_t<all_events_v<Events...>, int> = 0>
 [[gnu::always_inline]] inline RecordEvent MGATHER(Dst& dst, Global& src, Idx& indexes,

@@ -279,7 +279,7 @@ template <class Stage, class Dst, class Src, class... Fp>
 ///   Acc to Vec      the same, on A5, to vector core 0 of the block
 ///   Vec to Mat      on A5, one element type and layout, the valid region of src, to L1 of the cube
 ///                   core of the block; pipe MTE3
-/// kPhase: of the unit flag. Pipes V; MTE1; FIX for Scaling and from Acc.
+/// kPhase: see TSTORE. Pipes V; MTE1; FIX for Scaling and from Acc.
 /// Source: PTO ISA, TMOV.
 template <class Dst, class Src, class... Events,
           std::enable_if_t<is_any_tile_v<Src> && all_events_v<Events...>, int> = 0>

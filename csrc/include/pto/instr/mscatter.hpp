@@ -99,7 +99,7 @@ template <ScatterAtomicOp kOp, class Global, class Src, class Idx>
         PlacesInTable(src, table, idx, by_rows, beyond, true).Atomic(kOp != ScatterAtomicOp::None),
         MovedPart(src, table, by_rows, false), ReadsIndexes(src, idx, by_rows));
   };
-  const npu::Pipe pipe = by_rows ? npu::Pipe::kMte3 : npu::Pipe::kS;
+  const npu::Pipe pipe = PipeOfTable("MSCATTER", by_rows, npu::Pipe::kMte3);
   BeginTable("MSCATTER", pipe);
   npu::Issue("MSCATTER", pipe, call_site, operands, [&] {
     npu::Core& core = *npu::current_core;
@@ -128,8 +128,8 @@ template <ScatterAtomicOp kOp, class Global, class Src, class Idx>
 ///   kAtomic  Add: int8 (A2/A3), int16 (A2/A3), int32, half, bfloat16, float, A5 also uint32; Max
 ///            and Min on A5: int32, uint32, float
 ///   kOob     see ScatterOOB. Memory outside of the allocation of dst is a fault
-/// Pipe MTE3 for rows, S for elements; on A2/A3 in order with the other pipes of UB, without flags.
-/// Source: PTO ISA, MSCATTER.
+/// On A2/A3 pipe MTE3 for rows, S for elements, in order with the other pipes of UB without flags;
+/// on A5 pipe V. Source: PTO ISA, MSCATTER.
 template <Coalesce kMode, ScatterAtomicOp kAtomic = ScatterAtomicOp::None,
           ScatterOOB kOob = ScatterOOB::Undefined,
           ScatterConflict kConflict = ScatterConflict::Last, class Global, class Src, class Idx,

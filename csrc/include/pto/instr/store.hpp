@@ -279,7 +279,8 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
 ///   kAtomic AtomicAdd adds to global memory instead, element by element, in the order of blocks:
 ///           int8, int16, int32, half, bfloat16, float
 ///   kRelu   NormalRelu replaces what is not positive by 0 (Acc tiles)
-///   phase   of the unit flag, which a product of phase Final sets: the store waits for it
+///   phase   with any the store waits for the unit flag, which a product of phase Final sets; Final
+///           clears it
 /// Pipe MTE3, from an Acc tile FIX. Source: PTO ISA, TSTORE.
 template <class TileT, class Global, class... Events>
 [[gnu::always_inline]] inline RecordEvent TSTORE(Global& global, TileT& tile, Events&... events) {
