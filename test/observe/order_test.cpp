@@ -240,9 +240,9 @@ TEST(Order, OfTheVectorPipeIsLookedAtOnRequest) {
   EXPECT_EQ(found.mend, "pipe_barrier(PIPE_V);");
 }
 
-/// Two products in one accumulator, each stored; the pipes wait by the unit flag, or not at all.
-template <AccPhase kProduct, STPhase kStore>
-std::vector<Found> CheckProducts() {
+/// Checks multiply(to, acc, left, right), with operands that have arrived, on cube cores.
+template <class Multiply>
+std::vector<Found> CheckOnCube(const Multiply& multiply, uint32_t blocks) {
   const test::Block<float> out(16 * 16 * sizeof(float));
   return Check(
       [&] {
@@ -260,12 +260,22 @@ std::vector<Found> CheckProducts() {
         TMOV(left, mat);
         TMOV(right, mat);
         Order(PIPE_MTE1, PIPE_M);
+        multiply(to, acc, left, right);
+      },
+      blocks, NPU_HAZARD_DEFAULT, test::On::kCube);
+}
+
+/// Two products in one accumulator, each stored; the pipes wait by the unit flag, or not at all.
+template <AccPhase kProduct, STPhase kStore>
+std::vector<Found> CheckProducts() {
+  return CheckOnCube(
+      [](auto& to, auto& acc, auto& left, auto& right) {
         for (int round = 0; round < 2; ++round) {
           TMATMUL<kProduct>(acc, left, right);
           TSTORE<kStore>(to, acc);
         }
       },
-      1, NPU_HAZARD_DEFAULT, test::On::kCube);
+      1);
 }
 
 TEST(UnitFlag, OrdersProductsAndStores) {
@@ -280,23 +290,8 @@ TEST(UnitFlag, OrdersProductsAndStores) {
 }
 
 TEST(UnitFlag, IsOfOneBlock) {
-  const test::Block<float> out(16 * 16 * sizeof(float));
-  const auto found = Check(
-      [&] {
-        Tile<TileType::Mat, half, 16, 16, BLayout::ColMajor, 16, 16, SLayout::RowMajor> mat;
-        TileLeft<half, 16, 16> left;
-        TileRight<half, 16, 16> right;
-        TileAcc<float, 16, 16> acc;
-        GlobalTensor<float, Shape<1, 1, 1, 16, 16>, Stride<256, 256, 256, 16, 1>> to(out.data());
-        TASSIGN(mat, 0);
-        TASSIGN(left, 0);
-        TASSIGN(right, 0);
-        TASSIGN(acc, 0);
-        TEXPANDS(mat, static_cast<half>(1.0f));
-        Order(PIPE_MTE2, PIPE_MTE1);
-        TMOV(left, mat);
-        TMOV(right, mat);
-        Order(PIPE_MTE1, PIPE_M);
+  const auto found = CheckOnCube(
+      [](auto& to, auto& acc, auto& left, auto& right) {
         if (block_idx == 0) {
           TMATMUL<AccPhase::Final>(acc, left, right);
         } else {
@@ -304,7 +299,7 @@ TEST(UnitFlag, IsOfOneBlock) {
           TSTORE<STPhase::Final>(to, acc);
         }
       },
-      2, NPU_HAZARD_DEFAULT, test::On::kCube);
+      2);
   ExpectOne(found, "read-after-write", "TMATMUL", "TSTORE");
 }
 
