@@ -289,6 +289,34 @@ TEST(UnitFlag, OrdersProductsAndStores) {
   for (const Found& found : without) EXPECT_EQ(found.space, "L0C") << found;
 }
 
+/// Products in two accumulators in turn: the next one begins before the last has been stored.
+template <AccPhase kProduct>
+std::vector<Found> CheckTwoAccumulators() {
+  return CheckOnCube(
+      [](auto& to, auto& acc, auto& left, auto& right) {
+        std::remove_reference_t<decltype(acc)> other;
+        TASSIGN(other, kBytes);
+        TMATMUL<kProduct>(acc, left, right);
+        for (int round = 0; round < 2; ++round) {
+          TMATMUL<kProduct>(other, left, right);
+          TSTORE<STPhase::Final>(to, acc);
+          TMATMUL<kProduct>(acc, left, right);
+          TSTORE<STPhase::Final>(to, other);
+        }
+      },
+      1);
+}
+
+TEST(UnitFlag, OrdersAccumulatorsInFlight) {
+  ExpectNone(CheckTwoAccumulators<AccPhase::Final>());
+  const auto without = CheckTwoAccumulators<AccPhase::Partial>();
+  ASSERT_EQ(without.size(), 3u);
+  for (const Found& found : without) {
+    EXPECT_EQ(found.kind, "read-after-write") << found;
+    EXPECT_EQ(found.space, "L0C") << found;
+  }
+}
+
 TEST(UnitFlag, IsOfOneBlock) {
   const auto found = CheckOnCube(
       [](auto& to, auto& acc, auto& left, auto& right) {
