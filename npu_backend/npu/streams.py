@@ -32,6 +32,11 @@ class Stream(torch.Stream):
         return int(self.native_handle)  # type: ignore[attr-defined]
 
     @property
+    def priority(self) -> int:
+        """0: all streams have the same."""
+        return 0
+
+    @property
     def _as_parameter_(self) -> ctypes.c_void_p:
         return ctypes.c_void_p(self.npu_stream)
 

@@ -26,6 +26,7 @@ class StreamTest(unittest.TestCase):
         self.assertNotEqual(stream, torch.npu.default_stream())
         self.assertEqual(torch.npu.current_stream(), torch.npu.default_stream())
         self.assertEqual(torch.npu.Stream(device="npu:1").device.index, 1)
+        self.assertEqual(torch.npu.Stream(priority=-1).priority, 0)
 
     def test_context_sets_and_restores_stream_and_device(self):
         stream = torch.npu.Stream(1)

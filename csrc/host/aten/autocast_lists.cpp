@@ -4,7 +4,9 @@
 #include "aten/autocast.h"
 #include "device/registration.h"
 
-/// Which operator gets which policy. Source: PyTorch's lists for CUDA (ATen/autocast_mode.h).
+/// Which operator gets which policy. Source: PyTorch's lists for CUDA (ATen/autocast_mode.h), and
+/// the two operators that PyTorch's modules do without where CUDA autocasts, but not on other
+/// devices.
 namespace npu_backend {
 namespace {
 
@@ -41,7 +43,9 @@ constexpr const char* kToLower[] = {"_convolution.deprecated",
                                     "rnn_tanh_cell",
                                     "rnn_relu_cell",
                                     "_scaled_dot_product_flash_attention",
-                                    "scaled_dot_product_attention"};
+                                    "scaled_dot_product_attention",
+                                    "_native_multi_head_attention",
+                                    "_transformer_encoder_layer_fwd"};
 
 /// Functions that lose too much in half precision.
 constexpr const char* kToFloat[] = {"acos",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/NestedTensorImpl.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/_to_copy.h>
 #include <ATen/ops/resize.h>
 #include <torch/library.h>
 
@@ -46,6 +48,18 @@ at::Tensor CopyFromAndResize(const at::Tensor& self, const at::Tensor& destinati
   return CopyFrom(self, destination, false);
 }
 
+/// A nested tensor on another device or of another dtype: its memory moves as a whole.
+at::Tensor ToCopyNested(const at::Tensor& self, std::optional<c10::ScalarType> dtype,
+                        std::optional<c10::Layout> layout, std::optional<c10::Device> device,
+                        std::optional<bool> pin_memory, bool non_blocking,
+                        std::optional<c10::MemoryFormat>) {
+  const auto& nested = *at::native::get_nested_tensor_impl(self);
+  const at::Tensor memory = at::_to_copy(nested.get_unsafe_storage_as_tensor(), dtype, layout,
+                                         device, pin_memory, non_blocking, std::nullopt);
+  return at::detail::make_tensor<at::native::NestedTensorImpl>(
+      memory, nested.get_nested_sizes(), nested.get_nested_strides(), nested.get_storage_offsets());
+}
+
 /// The fallbacks for these bits would make a copy first, which copies, and so on.
 void FallThrough(c10::DispatchKey key) {
   torch::Library& aten = Implement("aten", key);
@@ -54,12 +68,14 @@ void FallThrough(c10::DispatchKey key) {
 }
 
 void Define() {
-  for (const auto key : {c10::DispatchKey::PrivateUse1, c10::DispatchKey::QuantizedPrivateUse1}) {
+  for (const auto key : {c10::DispatchKey::PrivateUse1, c10::DispatchKey::QuantizedPrivateUse1,
+                         c10::DispatchKey::NestedTensorPrivateUse1}) {
     torch::Library& aten = Implement("aten", key);
     aten.impl("copy_", &CopyInto);
     aten.impl("_copy_from", &CopyFrom);
     aten.impl("_copy_from_and_resize", &CopyFromAndResize);
   }
+  Implement("aten", c10::DispatchKey::NestedTensorPrivateUse1).impl("_to_copy", &ToCopyNested);
   FallThrough(c10::DispatchKey::Conjugate);
   FallThrough(c10::DispatchKey::Negative);
 }

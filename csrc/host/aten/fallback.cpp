@@ -28,6 +28,11 @@ bool HasFormula(const c10::OperatorHandle& op) {
          op.hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutogradNonFunctional);
 }
 
+/// They move between devices, which CallOnCpu does not: copy.cpp has them for nested tensors.
+bool IsMove(const c10::OperatorName& name) {
+  return name.name == "aten::copy_" || name.name == "aten::_to_copy";
+}
+
 /// Where an operator has a kernel for such CPU tensors and a formula for any device, the formula is
 /// for others: it would win over the fallback.
 template <DispatchKey cpu, DispatchKey npu>
@@ -37,6 +42,7 @@ void DefineOther() {
   for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
     const auto op = c10::Dispatcher::singleton().findOp(name);
     if (name.getNamespace() != "aten" || !op || !op->hasSchema()) continue;
+    if (npu == DispatchKey::NestedTensorPrivateUse1 && IsMove(name)) continue;
     if (op->hasKernelForDispatchKey(cpu) && HasFormula(*op)) {
       aten.impl(c10::toString(name).c_str(), Boxed<cpu>());
     }
@@ -65,6 +71,7 @@ void Define() {
   DefineOther<DispatchKey::SparseCPU, DispatchKey::SparsePrivateUse1>();
   DefineOther<DispatchKey::SparseCsrCPU, DispatchKey::SparseCsrPrivateUse1>();
   DefineOther<DispatchKey::QuantizedCPU, DispatchKey::QuantizedPrivateUse1>();
+  DefineOther<DispatchKey::NestedTensorCPU, DispatchKey::NestedTensorPrivateUse1>();
 
   // These have a formula for any device, but on CPU a kernel that rounds elsewhere or, for mode,
   // knows its devices by name.

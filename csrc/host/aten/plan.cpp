@@ -10,9 +10,16 @@
 namespace npu_backend {
 namespace {
 
-/// Lengths of sequences must lie on CPU.
-constexpr std::string_view kMixed[] = {"aten::_pack_padded_sequence", "aten::empty_quantized",
+/// Lengths of sequences must lie on CPU, and so do sizes, strides and offsets of nested tensors.
+constexpr std::string_view kMixed[] = {"aten::_nested_from_padded",
+                                       "aten::_nested_view_from_buffer",
+                                       "aten::_nested_view_from_buffer_copy",
+                                       "aten::_pack_padded_sequence",
+                                       "aten::empty_quantized",
                                        "aten::is_set_to"};
+constexpr std::string_view kMetadata[] = {"aten::_nested_tensor_size",
+                                          "aten::_nested_tensor_storage_offsets",
+                                          "aten::_nested_tensor_strides"};
 
 /// Indices may lie on CPU, as on CUDA.
 constexpr std::string_view kIndexing[] = {"aten::index",
@@ -87,6 +94,7 @@ Plan::Plan(const c10::OperatorHandle& op) : name(op.operator_name()) {
   ascend_dtypes = AscendDtypes(name.name);
   if (ascend_dtypes != 0) typed_arguments = TypedArguments(schema);
   if (name.name == "aten::_pack_padded_sequence") cpu_result = 1;  // batch_sizes
+  if (Contains(kMetadata, name.name)) cpu_result = 0;
 }
 
 const Plan& PlanOf(const c10::OperatorHandle& op) {

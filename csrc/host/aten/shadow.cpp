@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "aten/shadow.h"
 
+#include <ATen/NestedTensorImpl.h>
 #include <ATen/quantized/QTensorImpl.h>
 #include <c10/core/TensorImpl.h>
 
@@ -9,6 +10,7 @@
 namespace npu_backend {
 namespace {
 
+using at::native::NestedTensorImpl;
 using c10::BackendComponent;
 using c10::DispatchKeySet;
 
@@ -22,8 +24,19 @@ void CopyGeometry(const c10::TensorImpl& from, c10::TensorImpl& to) {
   to.set_sizes_and_strides(from.sizes(), from.strides(), from.storage_offset());
 }
 
+/// Sizes, strides and offsets of nested tensors are CPU tensors on all devices, and never change.
+at::Tensor NestedOver(c10::Storage storage, DispatchKeySet keys, c10::TensorImpl& like) {
+  const auto& nested = static_cast<NestedTensorImpl&>(like);
+  return at::detail::make_tensor<NestedTensorImpl>(
+      std::move(storage), keys, like.dtype(), nested.get_nested_sizes(),
+      nested.get_nested_strides(), nested.get_storage_offsets());
+}
+
 /// A tensor that differs from `like` in nothing but storage and keys.
 at::Tensor Over(StoragePtr storage, DispatchKeySet keys, c10::TensorImpl& like) {
+  if (C10_UNLIKELY(like.is_nested())) {
+    return NestedOver(c10::Storage(std::move(storage)), keys, like);
+  }
   c10::intrusive_ptr<c10::TensorImpl> impl;
   if (C10_UNLIKELY(keys.has_any(DispatchKeySet(c10::DispatchKey::Quantized)))) {
     impl =
@@ -70,6 +83,7 @@ void FollowShadow(const at::Tensor& tensor, const at::Tensor& shadow) {
   const c10::TensorImpl& from = *shadow.unsafeGetTensorImpl();
   if (to.is_conj() != from.is_conj()) to._set_conj(from.is_conj());
   if (to.is_neg() != from.is_neg()) to._set_neg(from.is_neg());
+  if (to.is_nested()) return;
   if (to.sizes() == from.sizes() && to.strides() == from.strides() &&
       to.storage_offset() == from.storage_offset()) {
     return;

@@ -32,6 +32,7 @@ bool HasPlainLayout(const at::Tensor& tensor) {
 }
 
 bool IsMoveOfBytes(const at::Tensor& self, const at::Tensor& source) {
+  if (self.is_nested() || source.is_nested()) return false;  // these have no sizes
   return self.scalar_type() == source.scalar_type() && self.numel() > 0 &&
          self.sizes() == source.sizes() && HasPlainLayout(self) && HasPlainLayout(source) &&
          self.strides() == source.strides();
