@@ -16,6 +16,7 @@ from op_extension.compat import child
 from op_extension.hazards import suppression
 from op_extension.hazards.finding import Finding
 from op_extension.hazards.kinds import DEFAULT_SWITCHES, bits_of
+from op_extension.hazards.outcome import NOT_CHECKED, Outcome
 from op_extension.hazards.report import FORMATS, Report
 from op_extension.source_lines import lines_at
 
@@ -65,9 +66,10 @@ def check(options: Options) -> int:
     except child.Ended as end:
         _say(f"expected the command to start, got {signal.Signals(end.number).name}")
         return 128 + end.number
-    if not sum(process["launches"] for process in processes):
-        _say("expected a launch of a kernel, got none: nothing was checked")
-    return _write(Report(findings, suppress), made_in, options.output) or code
+    outcome = Outcome(sum(process["launches"] for process in processes), code)
+    if not outcome.launches:
+        _say(NOT_CHECKED)
+    return _write(Report(findings, suppress, outcome), made_in, options.output) or code
 
 
 def _format(options: Options) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from op_extension.hazards import formats
 from op_extension.hazards.finding import Finding, merged
+from op_extension.hazards.outcome import Outcome
 from op_extension.hazards.suppression import Suppression, suppression_of
 from op_extension.hazards.text import text_of
 
@@ -24,12 +25,16 @@ class Report:
     """
 
     def __init__(
-        self, findings: Iterable[Finding] | Callable[[], list[Finding]], suppress: Sequence[Suppression] = ()
+        self,
+        findings: Iterable[Finding] | Callable[[], list[Finding]],
+        suppress: Sequence[Suppression] = (),
+        outcome: Outcome | None = None,
     ) -> None:
-        """Args: findings, or who gives those so far, and suppressions."""
+        """Args: findings, or who gives those so far, suppressions, and how the command ended where one was run."""
         self._read: Callable[[], list[Finding]] | None = findings if callable(findings) else None
         self._all = [] if callable(findings) else merged(findings)
         self._suppress = tuple(suppress)
+        self._outcome = outcome
 
     def close(self) -> None:
         """Takes what has been found so far, and no more."""
@@ -79,22 +84,29 @@ class Report:
         ]
         text += map(formats.unused_sentence, self.unused)
         counted = "no finding" if not findings else f"{len(findings)} finding{'s' if len(findings) > 1 else ''}"
+        if self._outcome is not None:
+            text += [self._outcome.failure] if self._outcome.failure else []
+            if not self._outcome.launches and not findings:
+                counted = "nothing was checked"
         text.append(counted + (f", {len(suppressed)} suppressed" if suppressed else ""))
         return "\n".join(text)
 
     def to_json(self) -> str:
         """Findings with all fields."""
-        return formats.json_of(self.findings, self.suppressed, self.unused)
+        return formats.json_of(self.findings, self.suppressed, self.unused, self._outcome)
 
     def to_junit(self) -> str:
-        """JUnit XML: a failed test for each finding, a skipped one for each that is suppressed."""
-        return formats.junit_of(self.findings, self.suppressed, self.unused)
+        """JUnit XML: a failed test for each finding, a skipped one for each that is suppressed.
+
+        Of a command also an error where it has failed, and a skipped test where it has launched no kernel.
+        """
+        return formats.junit_of(self.findings, self.suppressed, self.unused, self._outcome)
 
     def to_sarif(self) -> str:
         """SARIF 2.1.0, as code scanning reads it."""
         from op_extension.hazards import sarif
 
-        return sarif.sarif_of(self.findings, self.suppressed, self.unused)
+        return sarif.sarif_of(self.findings, self.suppressed, self.unused, self._outcome)
 
     def to_format(self, name: str) -> str:
         """In the format called "text", "json", "junit" or "sarif"."""

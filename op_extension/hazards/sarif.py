@@ -14,6 +14,7 @@ from op_extension._version import __version__
 from op_extension.hazards.finding import Finding, Side
 from op_extension.hazards.formats import Suppressed, unused_sentence
 from op_extension.hazards.kinds import KINDS
+from op_extension.hazards.outcome import NOT_CHECKED, Outcome
 from op_extension.hazards.suppression import Suppression
 from op_extension.hazards.text import headline_of, mends_of, source_line, text_of, why
 
@@ -65,7 +66,8 @@ def _said(side: Side, space: str) -> str:
     return f"{side.instruction} on {side.pipe}, {side.core} core, block {side.block}{touched}"
 
 
-def _result(finding: Finding, suppression: Suppression | None) -> dict[str, Any]:
+def _result(finding: Finding, reasons: Sequence[str] | None) -> dict[str, Any]:
+    """A result; reasons are those of its suppressions, None where nothing in the run is suppressed."""
     mends = "; ".join(f"{statement} {where}".strip().rstrip(";") for statement, where in mends_of(finding))
     mend = f" Add: {mends}." if mends else f" To mend it: {finding.mend}." if finding.mend else ""
     text = f"{headline_of(finding)}. {why(finding)}{mend}"
@@ -85,23 +87,44 @@ def _result(finding: Finding, suppression: Suppression | None) -> dict[str, Any]
     }
     key = "\0".join([finding.kind, finding.kernel, *(source_line(side) or side.place for side in finding.sides)])
     made["partialFingerprints"] = {"hazard/v1": hashlib.sha256(key.encode()).hexdigest()[:32]}
-    if suppression is not None:
-        made["suppressions"] = [{"kind": "external", "justification": suppression.reason}]
+    if reasons is not None:
+        made["suppressions"] = [{"kind": "external", "justification": reason} for reason in reasons]
     return made
 
 
-def sarif_of(findings: Sequence[Finding], suppressed: Suppressed, unused: Sequence[Suppression]) -> str:
-    """One run with a rule for each kind; suppressions that were not used are notifications of it."""
-    notes = [{"level": "warning", "message": {"text": unused_sentence(suppression)}} for suppression in unused]
+def _notification(level: str, sentence: str) -> dict[str, Any]:
+    return {"level": level, "message": {"text": sentence}}
+
+
+def _invocation(unused: Sequence[Suppression], outcome: Outcome | None) -> dict[str, Any]:
+    notes = [_notification("warning", unused_sentence(suppression)) for suppression in unused]
+    if outcome is None:
+        return {"executionSuccessful": True, "toolExecutionNotifications": notes}
+    if not outcome.launches:
+        notes.append(_notification("warning", NOT_CHECKED))
+    if outcome.failure:
+        notes.append(_notification("error", outcome.failure))
+    return {
+        "executionSuccessful": not outcome.failure,
+        "exitCode": outcome.exit_code,
+        "toolExecutionNotifications": notes,
+    }
+
+
+def sarif_of(
+    findings: Sequence[Finding], suppressed: Suppressed, unused: Sequence[Suppression], outcome: Outcome | None
+) -> str:
+    """One run with a rule for each kind; notifications tell of unused suppressions and of what befell the command."""
+    none: list[str] | None = [] if suppressed else None  # all results of a run say what suppresses them, or no one does
     run = {
         "tool": {
             "driver": {"name": "op-extension check", "version": __version__, "rules": [_rule(kind) for kind in KINDS]}
         },
-        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}],
+        "invocations": [_invocation(unused, outcome)],
         "columnKind": "unicodeCodePoints",
         "results": [
-            *(_result(finding, None) for finding in findings),
-            *(_result(finding, suppression) for finding, suppression in suppressed),
+            *(_result(finding, none) for finding in findings),
+            *(_result(finding, [suppression.reason]) for finding, suppression in suppressed),
         ],
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)

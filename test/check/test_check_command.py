@@ -9,6 +9,7 @@ import sys
 import unittest
 from pathlib import Path
 from unittest import mock
+from xml.etree import ElementTree
 
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -54,14 +55,43 @@ class CommandTest(KernelTest):
     def test_without_findings_the_status_is_that_of_the_command(self):
         for end, expected in (("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 143)):
             code, out, err = self.check(*self.leaving(written(), end=end))
-            self.assertEqual((code, out, err), (expected, "no finding\n", ""))
+            failure = f"expected the command to end with 0, got {expected}\n" if expected else ""
+            self.assertEqual((code, out, err), (expected, failure + "no finding\n", ""))
         self.assertEqual(self.check(*self.leaving(written(finding()), end="exit 3"))[0], 1)
 
     def test_says_when_nothing_was_checked(self):
         for command in (("true",), self.leaving(written(launches=0))):
             code, out, err = self.check(*command)
-            self.assertEqual((code, out), (0, "no finding\n"))
+            self.assertEqual((code, out), (0, "nothing was checked\n"))
             self.assertIn("op-extension check: expected a launch of a kernel, got none: nothing was checked", err)
+
+    def test_no_report_is_green_where_nothing_was_checked(self):
+        sentence = "expected a launch of a kernel, got none: nothing was checked"
+        code, out, _ = self.check("--format", "junit", "true")
+        suite = ElementTree.fromstring(out)[0]
+        self.assertEqual((code, suite.get("tests"), suite.get("skipped"), suite.get("errors")), (0, "1", "1", "0"))
+        self.assertEqual(suite.find("testcase/skipped").get("message"), sentence)
+        code, out, _ = self.check("--format", "sarif", "true")
+        invocation = json.loads(out)["runs"][0]["invocations"][0]
+        self.assertEqual((code, invocation["exitCode"], invocation["executionSuccessful"]), (0, 0, True))
+        self.assertEqual(
+            invocation["toolExecutionNotifications"], [{"level": "warning", "message": {"text": sentence}}]
+        )
+        code, out, _ = self.check("--format", "json", "true")
+        self.assertEqual((code, json.loads(out)["command"]), (0, {"launches": 0, "exit_code": 0}))
+
+    def test_no_report_is_green_where_the_command_has_failed(self):
+        command, sentence = self.leaving(written(launches=2), end="exit 3"), "expected the command to end with 0, got 3"
+        code, out, _ = self.check("--format", "junit", *command)
+        suite = ElementTree.fromstring(out)[0]
+        self.assertEqual((code, suite.get("tests"), suite.get("errors"), suite.get("skipped")), (3, "1", "1", "0"))
+        self.assertEqual(suite.find("testcase/error").get("message"), sentence)
+        code, out, _ = self.check("--format", "sarif", *command)
+        invocation = json.loads(out)["runs"][0]["invocations"][0]
+        self.assertEqual((code, invocation["exitCode"], invocation["executionSuccessful"]), (3, 3, False))
+        self.assertEqual(invocation["toolExecutionNotifications"], [{"level": "error", "message": {"text": sentence}}])
+        code, out, _ = self.check("--format", "json", *command)
+        self.assertEqual((code, json.loads(out)["command"]), (3, {"launches": 2, "exit_code": 3}))
 
     def test_gives_the_command_its_variables(self):
         script = "echo $NPU_CHECK $NPU_HAZARD_KINDS > "

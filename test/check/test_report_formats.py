@@ -13,6 +13,7 @@ if __name__ == "__main__":  # in a script, "test" would be the standard library'
 
 from op_extension.hazards.finding import Finding
 from op_extension.hazards.kinds import KINDS
+from op_extension.hazards.outcome import Outcome
 from op_extension.hazards.report import Report
 from op_extension.hazards.suppression import Suppression
 from test.check.sample_findings import SOURCE, UNKNOWN, finding
@@ -41,6 +42,7 @@ class JunitTest(unittest.TestCase):
         self.assertEqual(int(root.get("tests")), len(root[0].findall("testcase")))
         self.assertEqual(int(root.get("failures")), len(root[0].findall("testcase/failure")))
         self.assertEqual(int(root.get("skipped")), len(root[0].findall("testcase/skipped")))
+        self.assertEqual(int(root.get("errors")), len(root[0].findall("testcase/error")))
         return root[0]
 
     def test_has_a_failed_test_for_each_finding(self):
@@ -58,6 +60,12 @@ class JunitTest(unittest.TestCase):
     def test_has_one_that_passes_when_nothing_is_found(self):
         suite = self.suite(Report([]))
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "0"))
+
+    def test_has_tests_for_the_command_besides_those_for_findings(self):
+        suite = self.suite(Report(FINDINGS, [KNOWN], Outcome(launches=1, exit_code=3)))
+        self.assertEqual([suite.get(name) for name in ("tests", "failures", "errors", "skipped")], list("5311"))
+        suite = self.suite(Report([], (), Outcome(launches=0, exit_code=127)))
+        self.assertEqual([suite.get(name) for name in ("tests", "failures", "errors", "skipped")], list("2011"))
 
     def test_takes_names_that_xml_has_no_letters_for(self):
         self.assertIn("a?b", self.suite(Report([finding(file="a\x01b")])).find("testcase").get("name"))
@@ -95,13 +103,15 @@ class SarifTest(KernelTest):
         self.assertEqual([rule["id"] for rule in run["tool"]["driver"]["rules"]], list(KINDS))
         results = run["results"]
         self.assertEqual(
-            [result["ruleId"] for result in results if "suppressions" not in result],
-            ["read-after-write", "unwritten-read", "read-after-write"],
+            [result["ruleId"] for result in results],
+            ["read-after-write", "unwritten-read", "read-after-write", "overlap"],
         )
-        self.assertEqual(
-            [result["suppressions"] for result in results if "suppressions" in result],
-            [[{"kind": "external", "justification": "known <&>"}]],
+        self.assertEqual(  # in all results, or in none of a run
+            [result["suppressions"] for result in results],
+            [[], [], [], [{"kind": "external", "justification": "known <&>"}]],
         )
+        for result in self.run_of(Report(FINDINGS, [UNUSED]))["results"]:
+            self.assertNotIn("suppressions", result)
         self.assertEqual(results[0]["occurrenceCount"], 7)
         self.assertIn("set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);", results[0]["message"]["text"])
         notes = run["invocations"][0]["toolExecutionNotifications"]
