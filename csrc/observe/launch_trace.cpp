@@ -59,7 +59,8 @@ const std::byte* SpaceThatHolds(const Core& core, Space space, const Span& span)
   return nullptr;
 }
 
-/// Those of tiles that hold all of operand, the one that was placed last first.
+/// Those of tiles that hold all of operand, the one that was placed last first. How long a compact
+/// one is, its operands say.
 std::vector<uint32_t> TilesOf(const TraceRecords& records, const std::vector<uint32_t>& tiles,
                               const Operand& operand) {
   std::vector<uint32_t> found;
@@ -71,7 +72,9 @@ std::vector<uint32_t> TilesOf(const TraceRecords& records, const std::vector<uin
   for (auto number = tiles.rbegin(); number != tiles.rend(); ++number) {
     const TraceRecorder::Tile& tile = records.tiles[*number];
     const uintptr_t begin = operand.base + tile.address;
-    if (tile.space != operand.space || all.begin < begin || begin + tile.bytes < all.end) continue;
+    const bool is_compact = operand.compact_rows != 0;
+    if (tile.space != operand.space || tile.is_compact != is_compact || all.begin < begin) continue;
+    if (!is_compact && begin + tile.bytes < all.end) continue;
     found.push_back(*number);
     if (found.size() == kMostCandidates) break;
   }
@@ -124,6 +127,8 @@ Step LaunchTrace::Describe(const Core& core, const CoreState& state,
       operand.space = access.space;
       operand.is_write = access.is_write;
       operand.is_atomic = access.is_atomic;
+      operand.compact_rows = access.compact_rows;
+      operand.compact_cols = access.compact_cols;
       step.operands.push_back(std::move(operand));
     }
     Operand& operand = step.operands.back();
@@ -161,9 +166,10 @@ void LaunchTrace::OnInstruction(const Core& core, const Instruction& instruction
 
 void LaunchTrace::OnPlacement(const Core& core, const Placement& placement) {
   TraceRecords& records = TraceRecords::Get();
-  const uint32_t number = records.NumberOf(
-      {records.Keep(placement.kind), records.Keep(placement.dtype), placement.rows, placement.cols,
-       placement.space, placement.address, placement.bytes, placement.call_site});
+  const uint32_t number =
+      records.NumberOf({records.Keep(placement.kind), records.Keep(placement.dtype), placement.rows,
+                        placement.cols, placement.space, placement.address, placement.bytes,
+                        placement.call_site, records.Keep(placement.layout), placement.is_compact});
   std::vector<uint32_t>& tiles = cores_[KeyOf(core)].tiles;
   const auto found = std::find(tiles.begin(), tiles.end(), number);
   if (found != tiles.end()) {

@@ -34,6 +34,8 @@ class TraceRecorder final : public InstructionObserver {
     Space space;
     uint64_t address, bytes;
     const void* call_site;
+    const char* layout;
+    bool is_compact;
   };
   /// Rows of bytes, the first at begin.
   struct Part {
@@ -45,10 +47,11 @@ class TraceRecorder final : public InstructionObserver {
     Space space;
     bool is_write;
     bool is_atomic;
-    uintptr_t base = 0;                // of its space, or of its memory
-    std::vector<Part> parts = {};      // in the order in which the instruction names them
-    std::vector<uint32_t> tiles = {};  // that hold all of it, the one that was placed last first
-    size_t bytes = 0;                  // of all parts; 0: its values are not recorded
+    uint32_t compact_rows, compact_cols;  // as Access has them
+    uintptr_t base = 0;                   // of its space, or of its memory
+    std::vector<Part> parts = {};         // in the order in which the instruction names them
+    std::vector<uint32_t> tiles = {};     // that hold all of it, the one that was placed last first
+    size_t bytes = 0;                     // of all parts; 0: its values are not recorded
     size_t values_at = 0;
   };
   struct Step {

@@ -40,8 +40,8 @@ bool TraceRecords::WantsInstruction(const char* name) const {
 }
 
 uint32_t TraceRecords::NumberOf(const TraceRecorder::Tile& tile) {
-  const TileKey key{tile.kind,  tile.dtype,   tile.rows,  tile.cols,
-                    tile.space, tile.address, tile.bytes, tile.call_site};
+  const TileKey key{tile.kind,    tile.dtype, tile.rows,      tile.cols,   tile.space,
+                    tile.address, tile.bytes, tile.call_site, tile.layout, tile.is_compact};
   const auto [found, is_new] = tile_numbers_.emplace(key, static_cast<uint32_t>(tiles.size()));
   if (is_new) tiles.push_back(tile);
   return found->second;

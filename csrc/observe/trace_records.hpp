@@ -43,8 +43,8 @@ struct TraceRecords {
   std::set<std::string> texts;  // a kernel library may be gone when somebody asks
 
  private:
-  using TileKey =
-      std::tuple<const char*, const char*, int, int, Space, uint64_t, uint64_t, const void*>;
+  using TileKey = std::tuple<const char*, const char*, int, int, Space, uint64_t, uint64_t,
+                             const void*, const char*, bool>;
   std::map<TileKey, uint32_t> tile_numbers_;
 };
 

@@ -45,9 +45,10 @@ py::tuple Operand(size_t step, size_t index) {
   if (operand.values != nullptr) {
     values = py::bytes(static_cast<const char*>(operand.values), operand.value_bytes);
   }
-  return py::make_tuple(
-      operand.space, operand.is_write != 0, operand.is_atomic != 0, py::tuple(parts),
-      std::vector<uint32_t>(operand.tiles, operand.tiles + operand.tile_count), values);
+  return py::make_tuple(operand.space, operand.is_write != 0, operand.is_atomic != 0,
+                        py::tuple(parts),
+                        std::vector<uint32_t>(operand.tiles, operand.tiles + operand.tile_count),
+                        values, py::make_tuple(operand.compact_rows, operand.compact_cols));
 }
 
 struct Counts {
@@ -84,7 +85,8 @@ py::list Tiles() {
     npuTraceTile tile = {};
     Check(npuTraceGetTile(i, &tile));
     list.append(py::make_tuple(tile.kind, tile.dtype, tile.rows, tile.cols, tile.address,
-                               tile.bytes, reinterpret_cast<uintptr_t>(tile.call_site)));
+                               tile.bytes, reinterpret_cast<uintptr_t>(tile.call_site), tile.layout,
+                               tile.is_compact != 0));
   }
   return list;
 }

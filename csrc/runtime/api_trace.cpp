@@ -111,6 +111,8 @@ npuError_t npuTraceGetOperand(size_t step, size_t index, npuTraceOperand* operan
                 found->parts.size(),
                 found->tiles.data(),
                 found->tiles.size(),
+                found->compact_rows,
+                found->compact_cols,
                 has_values ? TraceRecorder::ValuesOf(*found) : nullptr,
                 has_values ? found->bytes : 0};
     return NPU_SUCCESS;
@@ -135,8 +137,9 @@ npuError_t npuTraceGetTile(size_t index, npuTraceTile* tile) {
     if (tile == nullptr || found == nullptr) {
       return NoSuch(function, tile, "tile", TraceRecorder::Count().tiles, index);
     }
-    *tile = {found->kind,    found->dtype, found->rows,     found->cols,
-             found->address, found->bytes, found->call_site};
+    *tile = {found->kind,      found->dtype,   found->rows,
+             found->cols,      found->address, found->bytes,
+             found->call_site, found->layout,  found->is_compact ? 1 : 0};
     return NPU_SUCCESS;
   });
 }

@@ -56,8 +56,12 @@ typedef struct npuTraceOperand {
   int is_write;
   int is_atomic;
   size_t part_count;
-  const uint32_t* tiles; /* those that hold all of it, the one that was placed last first */
+  const uint32_t* tiles; /* those that hold all of it, the one that was placed last first; where
+                            they are compact, those that begin before it does */
   size_t tile_count;
+  uint32_t
+      compact_rows; /* of a compact tile: the extent in which its elements lie; 0: of another */
+  uint32_t compact_cols;
   const void* values;   /* all parts, one after the other; NULL: none were recorded. What the
                            instruction found, or with is_write what it left */
   uint64_t value_bytes; /* 0 also where nobody knows the memory */
@@ -72,6 +76,8 @@ typedef struct npuTraceTile {
   uint64_t address; /* bytes from the start of the space */
   uint64_t bytes;
   const void* call_site;
+  const char* layout; /* "ND", "DN", "NZ", "ZN", "ZZ" or "NN" */
+  int is_compact;     /* its elements lie in its valid region, up to whole boxes */
 } npuTraceTile;
 
 /** Forgets what was recorded and records all launches of the process that start from now on. */

@@ -18,7 +18,7 @@ from op_extension.tracing.record import Recorded, Tile
 
 __all__ = ["load", "save"]
 
-_FORMAT, _VERSION = "op_extension.trace", 1
+_FORMAT, _VERSION = "op_extension.trace", 2
 
 
 def save(recorded: Recorded, path: Path) -> None:
@@ -34,7 +34,9 @@ def save(recorded: Recorded, path: Path) -> None:
         size += len(values)
         return [size - len(values), len(values)]
 
-    steps = [[*row[:11], [[*operand[:5], place(operand[5])] for operand in row[11]]] for row in recorded.steps]
+    steps = [
+        [*row[:11], [[*operand[:5], place(operand[5]), operand[6]] for operand in row[11]]] for row in recorded.steps
+    ]
     text = json.dumps(
         {
             "format": _FORMAT,
@@ -100,14 +102,14 @@ def _recorded(header: dict[str, Any], values: bytes) -> Recorded:
     tiles = [Tile(*row) for row in header["tiles"]]
 
     def operand(row: list[Any]) -> tuple[Any, ...]:
-        space, is_destination, is_atomic, parts, numbers, place = row
+        space, is_destination, is_atomic, parts, numbers, place, (rows, columns) = row
         if any(not 0 <= number < len(tiles) for number in numbers):
             raise ValueError(f"a tile below {len(tiles)} expected, got one of {numbers}")
         named = tuple(Part(*part) for part in parts)
         found = None if place is None else values[place[0] : place[0] + place[1]]
         if found is not None and len(found) != sum(part.rows * part.row_bytes for part in named):
             raise ValueError(f"values at {place} expected, got {len(values)} bytes in all")
-        return space, is_destination, is_atomic, named, tuple(numbers), found
+        return space, is_destination, is_atomic, named, tuple(numbers), found, (int(rows), int(columns))
 
     steps = [(*row[:11], [operand(found) for found in row[11]]) for row in header["steps"]]
     if any(len(step) != 12 for step in steps):

@@ -80,13 +80,17 @@ def _lies_by_rows(layout: str) -> bool:
     return layout in ("ND", "NZ", "ZZ")
 
 
+def _runs_along(layout: str) -> bool:
+    return layout in ("ZZ", "NN")
+
+
 def _order(layout: str, kind: str, rows: int, columns: int, element_bytes: int) -> _Order:
     by_rows = _lies_by_rows(layout)
     lines, length = (rows, columns) if by_rows else (columns, rows)
     if layout in ("ND", "DN"):
         return _Order(by_rows, False, False, lines, length, length, 1)
     run = _ACC_RUN if kind == "Acc" else _BOX_BYTES // element_bytes
-    return _Order(by_rows, True, layout == "ZZ", lines, length, min(run, length), min(_BOX_LINES, lines))
+    return _Order(by_rows, True, _runs_along(layout), lines, length, min(run, length), min(_BOX_LINES, lines))
 
 
 @lru_cache(maxsize=64)
@@ -151,14 +155,27 @@ def _append_bytes(parts: list[Part], offset: int, size: int) -> None:
     parts.append(Part(offset, 1, size, size))
 
 
-def fit(kind: str, dtype: str, rows: int, columns: int, begin: int, parts: tuple[Part, ...]) -> list[Fit]:
-    """The layouts in which parts are a rectangle of a tile that lies at begin.
+def possible(kind: str, layout: str, is_compact: bool) -> tuple[str, ...]:
+    """Layouts that operands may have of a tile that was placed with this one, the likeliest first.
+
+    TRESHAPE, of which no observer hears, gives a tile another one; no compact tile.
+    """
+    if is_compact:
+        return (layout,)
+    return (layout, *(other for other in _LAYOUTS.get(kind, ("ND",)) if other != layout))
+
+
+def fit(
+    layouts: tuple[str, ...], kind: str, dtype: str, rows: int, columns: int, begin: int, parts: tuple[Part, ...]
+) -> list[Fit]:
+    """Those of layouts in which parts are a rectangle of a tile that lies at begin.
 
     Args:
+        layouts: as "ND".
         kind: of the tile, as "Vec".
         dtype: of the tile, as "half".
-        rows: of the tile.
-        columns: of the tile.
+        rows: of the tile; of a compact one those among which its elements lie.
+        columns: the same.
         begin: bytes from the start of the space.
         parts: what an instruction names.
     """
@@ -169,7 +186,7 @@ def fit(kind: str, dtype: str, rows: int, columns: int, begin: int, parts: tuple
     touched = np.zeros(rows * columns, bool)
     touched[places] = True
     found = []
-    for layout in _LAYOUTS.get(kind, ("ND",)):
+    for layout in layouts:
         area = touched[_offsets(layout, kind, rows, columns, element_bytes)]
         in_rows, in_columns = np.flatnonzero(area.any(axis=1)), np.flatnonzero(area.any(axis=0))
         row, column = int(in_rows[0]), int(in_columns[0])

@@ -22,7 +22,19 @@ __all__ = ["Operand", "Recorded", "Step", "Tile", "Trace"]
 
 
 class Tile(NamedTuple):
-    """A tile where TASSIGN placed it: address and size in bytes, line of the TASSIGN."""
+    """A tile where TASSIGN placed it.
+
+    Attributes:
+        kind: "Vec".
+        dtype: "half".
+        rows: of its whole extent.
+        columns: the same.
+        address: in bytes from the start of the space.
+        size: in bytes; of a compact tile up to the end of the valid region that it had then.
+        line: of the TASSIGN.
+        layout: as :attr:`Operand.layout`.
+        is_compact: whether its elements lie as if its valid region, up to whole boxes, were its extent.
+    """
 
     kind: str
     dtype: str
@@ -31,21 +43,21 @@ class Tile(NamedTuple):
     address: int
     size: int
     line: str
+    layout: str
+    is_compact: bool
 
 
 class Reading(NamedTuple):
-    """A tile, and the rectangle of it that an operand is."""
+    """A tile, the rows and columns among which its elements lie, and the rectangle of them that an operand is."""
 
     tile: Tile
+    extent: tuple[int, int]
     fit: Fit
 
 
 @dataclass(frozen=True)
 class Operand:
     """What an instruction reads or writes.
-
-    The elements of a compact tile move with its valid region. Its operands are taken for a part of the whole tile:
-    start, shape and the order of the elements are then wrong, and others does not tell.
 
     Attributes:
         space: "GM", "UB", "L1", "L0A", ...
@@ -54,14 +66,14 @@ class Operand:
         parts: its bytes: rows of row_bytes, pitch bytes apart, offset from the start of the space, or of the memory;
             where nobody knows the memory, the address.
         tile: the tile that it is part of; None in global memory, and where no TASSIGN of the core placed one.
-        layout: order of the elements of the tile: "ND", "DN", "NZ", "ZN" or "ZZ"; "" where there is no tile.
+        layout: order of the elements of the tile: "ND", "DN", "NZ", "ZN", "ZZ" or "NN"; "" where there is no tile.
         start: row and column of the tile where the operand starts.
         shape: rows and columns of the operand; without a tile lines and elements (or bytes) of a line.
         dtype: of the elements: "half"; "" where nobody knows, then the values are bytes.
         others: (dtype, layout) that the same bytes may have as well. What decides is, in this order: that instructions
             name just these bytes for the rectangle; that the tile starts where the operand starts; that it was placed
-            last; how many accesses to the tile agree with the layout; how usual the layout is. Of the tiles that hold
-            the operand the 8 that were placed last are looked at.
+            last; how many accesses to the tile agree with the layout; that it was placed with it. Of the tiles that
+            hold the operand the 8 that were placed last are looked at.
         bits: elements as they are stored, of bfloat16 as uint16; None without values.
     """
 
@@ -162,7 +174,7 @@ class Recorded(NamedTuple):
     tiles: list[Tile]
     steps: list[tuple[Any, ...]]
     """name, kernel, core, pipe, launch, block, sub-block, number, order, is complete, line, operands: each with space,
-    is destination, is atomic, parts, numbers of tiles, values."""
+    is destination, is atomic, parts, numbers of tiles, values, rows and columns of a compact tile (else 0)."""
     has_values: bool
     is_whole: bool
     limit: int
@@ -176,8 +188,6 @@ class Trace:
         has_values: whether operands have values.
         is_whole: False when the limit of the recorded bytes was reached: what came later is missing.
         limit: that limit, in bytes.
-
-    Of compact tiles shapes and values are wrong, see :class:`Operand`.
     """
 
     def __init__(self, recorded: Recorded | None = None) -> None:
@@ -288,40 +298,43 @@ class _Reader:
     def __init__(self, tiles: list[Tile]) -> None:
         self.tiles = tiles
         self.votes: Counter[tuple[int, str]] = Counter()  # operands of a tile that a layout agrees with
-        self.known: dict[tuple[int, tuple[Part, ...]], list[Fit]] = {}
+        self.known: dict[tuple[int, tuple[Part, ...], tuple[int, int]], list[Reading]] = {}
 
     def steps(self, rows: list[tuple[Any, ...]]) -> list[Step]:
         for row in rows:
             for operand in row[11]:
                 for number in operand[4]:
-                    for found in self._fits(number, operand[3]):
-                        self.votes[number, found.layout] += found.is_exact
+                    for found in self._fits(number, operand[3], operand[6]):
+                        self.votes[number, found.fit.layout] += found.fit.is_exact
         return [self._step(row) for row in rows]
 
-    def _fits(self, number: int, parts: tuple[Part, ...]) -> list[Fit]:
-        found = self.known.get((number, parts))
+    def _fits(self, number: int, parts: tuple[Part, ...], compact: tuple[int, int]) -> list[Reading]:
+        found = self.known.get((number, parts, compact))
         if found is None:
             tile = self.tiles[number]
-            found = layouts.fit(tile.kind, tile.dtype, tile.rows, tile.columns, tile.address, parts)
-            self.known[number, parts] = found
+            extent = compact if tile.is_compact else (tile.rows, tile.columns)
+            possible = layouts.possible(tile.kind, tile.layout, tile.is_compact)
+            fits = layouts.fit(possible, tile.kind, tile.dtype, *extent, tile.address, parts)
+            found = [Reading(tile, extent, each) for each in fits]
+            self.known[number, parts, compact] = found
         return found
 
-    def _readings(self, numbers: tuple[int, ...], parts: tuple[Part, ...]) -> list[Reading]:
+    def _readings(self, numbers: tuple[int, ...], parts: tuple[Part, ...], compact: tuple[int, int]) -> list[Reading]:
         """All that the bytes may be, the likeliest first."""
         ranked = []
         for age, number in enumerate(numbers):
             tile = self.tiles[number]
-            for place, found in enumerate(self._fits(number, parts)):
+            for place, found in enumerate(self._fits(number, parts, compact)):
                 starts_elsewhere = tile.address != parts[0].offset
-                votes = self.votes[number, found.layout]
-                ranked.append(((not found.is_exact, starts_elsewhere, age, -votes, place), Reading(tile, found)))
+                votes = self.votes[number, found.fit.layout]
+                ranked.append(((not found.fit.is_exact, starts_elsewhere, age, -votes, place), found))
         ranked.sort(key=lambda pair: pair[0])
         exact = [reading for _, reading in ranked if reading.fit.is_exact]
         return exact or [reading for _, reading in ranked]
 
     def _step(self, row: tuple[Any, ...]) -> Step:
         name, kernel, core, pipe, launch, block, sub_block, number, order, is_complete, line, operands = row
-        readings = [self._readings(operand[4], operand[3]) for operand in operands]
+        readings = [self._readings(operand[4], operand[3], operand[6]) for operand in operands]
         in_tiles = [found[0].tile.dtype for found in readings if found]
         made = tuple(
             _in_tile(operand, found) if found else _without_tile(operand, in_tiles)
@@ -331,11 +344,11 @@ class _Reader:
 
 
 def _in_tile(row: tuple[Any, ...], readings: list[Reading]) -> Operand:
-    space, is_destination, is_atomic, parts, _, values = row
-    tile, found = readings[0]
+    space, is_destination, is_atomic, parts, _, values, _ = row
+    tile, extent, found = readings[0]
     bits = None
     if values is not None:
-        place = (tile.kind, tile.rows, tile.columns, tile.address, parts, found)
+        place = (tile.kind, *extent, tile.address, parts, found)
         bits = layouts.elements_of(values, tile.dtype, *place)
     first = (tile.dtype, found.layout)
     others = dict.fromkeys(
@@ -356,7 +369,7 @@ def _differs(one: Reading, other: Reading) -> bool:
 
 def _without_tile(row: tuple[Any, ...], dtypes: list[str]) -> Operand:
     """Lines of bytes; of the type of the instruction's only tile, where they are whole elements of it."""
-    space, is_destination, is_atomic, parts, _, values = row
+    space, is_destination, is_atomic, parts, _, values, _ = row
     dtype = dtypes[0] if len(set(dtypes)) == 1 and dtypes[0] in layouts.DTYPES else ""
     storage = np.dtype(layouts.DTYPES.get(dtype, np.uint8))
     if any(part.row_bytes % storage.itemsize for part in parts):

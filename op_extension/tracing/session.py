@@ -81,10 +81,10 @@ def _recorded(values: bool, limit: int) -> Recorded:
     lines = call_sites([*(row[10] for row in rows), *(tile[6] for tile in tiles)])
 
     def operand(row: tuple[Any, ...]) -> tuple[Any, ...]:
-        space, is_destination, is_atomic, parts, numbers, found = row
-        return space, is_destination, is_atomic, tuple(Part(*part) for part in parts), tuple(numbers), found
+        space, is_destination, is_atomic, parts, numbers, found, compact = row
+        return space, is_destination, is_atomic, tuple(Part(*part) for part in parts), tuple(numbers), found, compact
 
     steps = [(*row[:10], lines[row[10]], [operand(found) for found in row[11]]) for row in rows]
     steps.sort(key=lambda row: row[4])
-    places = [Tile(*tile[:6], lines[tile[6]]) for tile in tiles]
+    places = [Tile(*tile[:6], lines[tile[6]], *tile[7:]) for tile in tiles]
     return Recorded(places, steps, values, _runtime.trace_is_whole(), limit)

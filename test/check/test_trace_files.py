@@ -61,7 +61,9 @@ class CompareTest(TracedAdd):
     def test_says_how_many_instructions_lack_values(self):
         trace = self.add()
         steps, tiles = trace.recorded.steps, trace.recorded.tiles
-        blind = [(*row[:11], [(*operand[:5], None) for operand in row[11]]) for row in steps if row[0] == "TADD"]
+        blind = [
+            (*row[:11], [(*operand[:5], None, operand[6]) for operand in row[11]]) for row in steps if row[0] == "TADD"
+        ]
         kept = [row for row in steps if row[0] != "TADD"] + blind[:2] + [row for row in steps if row[0] == "TADD"][2:]
         found = check.Trace(trace.recorded._replace(steps=kept, tiles=tiles)).compare({"TADD": np.add})
         self.assertEqual((bool(found), found.compared, found.skipped), (True, 1, 2))
@@ -185,7 +187,7 @@ class SavedTest(TracedAdd):
         with np.load(path) as archive:
             header = json.loads(archive["header"].tobytes())
             self.assertEqual(archive["values"].dtype, np.uint8)
-        self.assertEqual((header["format"], header["version"]), ("op_extension.trace", 1))
+        self.assertEqual((header["format"], header["version"]), ("op_extension.trace", 2))
         self.assertEqual([step[0] for step in header["steps"]], [step.name for step in trace.steps])
 
     def test_a_file_that_cannot_be_finished_leaves_the_old_one(self):
@@ -217,8 +219,8 @@ class SavedTest(TracedAdd):
             check.Trace.load(path)
         for header, sentence in (
             ({"format": "x"}, "holds no trace"),
-            ({"format": "op_extension.trace", "version": 2}, "of version 2"),
-            ({"format": "op_extension.trace", "version": 1}, "damaged"),
+            ({"format": "op_extension.trace", "version": 1}, "of version 1"),
+            ({"format": "op_extension.trace", "version": 2}, "damaged"),
             ([1], "holds no trace"),
         ):
             np.savez(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8), values=np.zeros(1, np.uint8))

@@ -67,6 +67,15 @@ class AccessList {
     part.AddTo(*this);
   }
 
+  /// The same list, of elements of a compact tile that lie in this extent.
+  AccessList&& InCompact(uint32_t rows, uint32_t cols) && {
+    for (size_t i = 0; i < size_; ++i) {
+      list_[i].compact_rows = rows;
+      list_[i].compact_cols = cols;
+    }
+    return static_cast<AccessList&&>(*this);
+  }
+
   /// The same list of atomic stores.
   AccessList&& Atomic(bool is_atomic) && {
     for (size_t i = 0; i < size_; ++i) list_[i].is_atomic = is_atomic;

@@ -51,6 +51,10 @@ struct Access {
   size_t pitch_bytes = 0;
   bool is_atomic = false;  // others that are so may touch the same bytes at any time
   bool goes_on = false;    // more of the operand of the access before it
+  // Of a compact tile: the extent in which its elements lie, its valid region up to whole boxes. Of
+  // others 0.
+  uint32_t compact_rows = 0;
+  uint32_t compact_cols = 0;
 };
 
 /// What an instruction does in all: elements it computes or moves, bytes it moves to or from GM,

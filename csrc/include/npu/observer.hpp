@@ -17,6 +17,8 @@ struct Placement {
   uint64_t address;  // bytes from the start of the space
   uint64_t bytes;
   const void* call_site;  // return address in the kernel
+  const char* layout;     // "ND", "DN", "NZ", "ZN", "ZZ" or "NN"
+  bool is_compact;        // its elements lie in its valid region, as Access says
 };
 
 /// Looks on while kernels run. Calls come from the thread that runs the launch, in the order of

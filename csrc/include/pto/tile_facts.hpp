@@ -31,6 +31,11 @@ namespace pto::detail {
 /// Order of a tile's elements.
 enum class TileOrder : uint8_t { kNd, kDn, kNz, kZn, kZz, kNn };
 
+NPU_ONE_BODY(const char* OrderName(TileOrder order)) {
+  constexpr const char* kNames[] = {"ND", "DN", "NZ", "ZN", "ZZ", "NN"};
+  return kNames[static_cast<int>(order)];
+}
+
 /// Order of the elements of a tile: lines (rows, or columns where those are contiguous) that
 /// consist of runs of contiguous elements: one run in a tile without boxes, one per inner box else.
 struct LineOrder {
@@ -212,8 +217,8 @@ struct LinePart {
   size_t lines, length;
 };
 
-/// part of tile, as far as there is one, as what is touched, for observers.
-NPU_ONE_BODY(npu::AccessList AccessOf(const TileFacts& tile, const LinePart& part, bool is_write)) {
+/// Where part of tile lies, as far as there is one.
+NPU_ONE_BODY(npu::AccessList PlacesOf(const TileFacts& tile, const LinePart& part, bool is_write)) {
   npu::AccessList list;
   const LineOrder order = tile.Order();
   const size_t bytes = tile.kind->element_bytes;
@@ -243,6 +248,16 @@ NPU_ONE_BODY(npu::AccessList AccessOf(const TileFacts& tile, const LinePart& par
     }
   }
   return list;
+}
+
+/// part of tile, as far as there is one, as what is touched, for observers.
+NPU_ONE_BODY(npu::AccessList AccessOf(const TileFacts& tile, const LinePart& part, bool is_write)) {
+  if (!tile.kind->is_compact) return PlacesOf(tile, part, is_write);
+  const LineOrder order = tile.Order();
+  const auto lines = static_cast<uint32_t>(order.lines);
+  const auto length = static_cast<uint32_t>(order.length);
+  return order.lines_are_rows ? PlacesOf(tile, part, is_write).InCompact(lines, length)
+                              : PlacesOf(tile, part, is_write).InCompact(length, lines);
 }
 
 /// The valid region of tile as what is touched, for observers.

@@ -55,10 +55,7 @@ NPU_ONE_BODY(npu::Text NameOf(Layout layout)) {
   return kNames[static_cast<int>(layout)];
 }
 
-NPU_ONE_BODY(npu::Text NameOf(TileOrder order)) {
-  constexpr const char* kNames[] = {"ND", "DN", "NZ", "ZN", "ZZ", "NN"};
-  return kNames[static_cast<int>(order)];
-}
+NPU_ONE_BODY(npu::Text NameOf(TileOrder order)) { return OrderName(order); }
 
 NPU_ONE_BODY(NPU_RAISES void RaiseRange(const char* op, const char* what, int64_t low, int64_t high,
                                         int64_t got)) {

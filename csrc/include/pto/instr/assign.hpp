@@ -56,7 +56,8 @@ NPU_ONE_BODY(std::byte* Place(const char* op, const TileFacts& tile, uint64_t ad
   if (core.observer != nullptr) {
     core.observer->OnPlacement(
         core, {KindName(tile.kind->loc), tile.kind->dtype, tile.kind->rows, tile.kind->cols, space,
-               address, bytes, __builtin_return_address(0)});
+               address, bytes, __builtin_return_address(0), OrderName(tile.kind->order),
+               tile.kind->is_compact});
   }
   return base + address;
 }
