@@ -4,6 +4,7 @@
 import importlib
 import math
 import sys
+import tempfile
 import unittest
 import warnings
 from pathlib import Path
@@ -246,6 +247,19 @@ class NamesTest(unittest.TestCase):
         )
         done = run_python(code, path=path)
         self.assertEqual((done.stdout, done.stderr), ("npu:0 True npu:0 npu:1 True True\n", ""))
+
+    def test_programs_for_cuda_and_nccl_exchange_tensors_of_npu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code = (
+                "import op_extension_stand_in, torch, torch_npu; from torch_npu.contrib import transfer_to_npu; "
+                "import torch.distributed as dist; print(dist.is_nccl_available()); "
+                f"dist.init_process_group('nccl', init_method='file://{folder}/store', rank=0, world_size=1); "
+                "group = dist.new_group([0], backend='cpu:gloo,cuda:nccl'); x = torch.ones(2, device='cuda'); "
+                "dist.all_reduce(x); dist.all_reduce(x, group=group); print(dist.get_backend(), x.device, x.tolist()); "
+                "dist.destroy_process_group()"
+            )
+            done = run_python(code, path=[STARTUP])
+        self.assertEqual((done.stdout, done.returncode), ("True\nhccl npu:0 [1.0, 1.0]\n", 0), done.stderr)
 
 
 if __name__ == "__main__":

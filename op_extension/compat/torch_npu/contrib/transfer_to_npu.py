@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Importing this module makes programs that were written for CUDA use npu.
 
-``torch.cuda`` answers for npu where ``torch.npu`` has the name, and "cuda" in an argument means "npu". Names that were
-imported from torch before keep their meaning, as do launches in C++ and the backend "nccl".
+``torch.cuda`` answers for npu where ``torch.npu`` has the name, "cuda" in an argument means "npu", and the backend
+"nccl" of ``torch.distributed`` means "hccl". Names that were imported from torch before keep their meaning, as do
+launches in C++.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 import types
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +38,7 @@ _FACTORIES = (
 _TENSOR_METHODS = ("to", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "new_empty_strided")
 _MODULE_METHODS = ("to", "to_empty")
 _CUDA_SUBMODULES = ("amp", "memory", "random", "streams")
+_BACKEND_FUNCTIONS = ("init_process_group", "new_group")
 
 
 def _translated(value: Any) -> Any:
@@ -47,10 +50,17 @@ def _translated(value: Any) -> Any:
     return value
 
 
-def _wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+def _translated_backend(value: Any) -> Any:
+    """The same for npu, of what names backends of torch.distributed: "nccl" or "cpu:gloo,cuda:nccl"."""
+    if not isinstance(value, str):
+        return _translated(value)
+    return re.sub(r"\bnccl\b", "hccl", re.sub(r"\bcuda\b", "npu", value))
+
+
+def _wrap(function: Callable[..., Any], translated: Callable[[Any], Any] = _translated) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return function(*map(_translated, args), **{name: _translated(value) for name, value in kwargs.items()})
+        return function(*map(translated, args), **{name: translated(value) for name, value in kwargs.items()})
 
     return wrapped
 
@@ -96,6 +106,15 @@ def _transfer_cuda_module() -> None:
                 setattr(getattr(torch.cuda, name), inner, getattr(module, inner))
 
 
+def _transfer_distributed() -> None:
+    distributed = torch.distributed
+    if not hasattr(distributed, "is_hccl_available"):  # a build of PyTorch without it
+        return
+    for name in _BACKEND_FUNCTIONS:
+        setattr(distributed, name, _wrap(getattr(distributed, name), _translated_backend))
+    distributed.is_nccl_available = distributed.is_hccl_available
+
+
 def _transfer() -> None:
     global _on
     if _on:
@@ -112,6 +131,7 @@ def _transfer() -> None:
     owners[0][0].is_cuda = property(lambda tensor: tensor.is_npu)
     torch.device = _wrap_class(_DEVICE)  # type: ignore[misc]
     _transfer_cuda_module()
+    _transfer_distributed()
 
 
 _transfer()
