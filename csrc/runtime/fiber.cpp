@@ -3,7 +3,6 @@
 
 #include <cxxabi.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <new>
 
@@ -19,6 +18,8 @@
 namespace npu::runtime {
 namespace {
 
+// Whole pages of any processor. Compilers for aarch64 probe only frames that are about as large.
+constexpr size_t kGuardBytes = 64 * 1024;
 constexpr size_t kStackBytes = (NPU_ASAN || NPU_TSAN ? 1024 : 256) * 1024;  // red zones take room
 
 /// Frames that never return leave their red zones to whoever maps the addresses next.
@@ -39,16 +40,15 @@ Fiber::Fiber() {
 
 Fiber::Fiber(void (*entry)(void*), void* argument) : entry_(entry), argument_(argument) {
   thread_exceptions_ = reinterpret_cast<ExceptionState*>(abi::__cxa_get_globals());
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  mapping_bytes_ = kStackBytes + page;
+  mapping_bytes_ = kStackBytes + kGuardBytes;
   mapping_ = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();
-  if (mprotect(mapping_, page, PROT_NONE) != 0) {
+  if (mprotect(mapping_, kGuardBytes, PROT_NONE) != 0) {
     munmap(mapping_, mapping_bytes_);
     throw std::bad_alloc();
   }
-  char* stack = static_cast<char*>(mapping_) + page;
+  char* stack = static_cast<char*>(mapping_) + kGuardBytes;
   stack_ = stack;
   stack_bytes_ = kStackBytes;
   PrepareContext(context_, stack, kStackBytes, &Fiber::Start, this);

@@ -27,7 +27,7 @@ class Fiber {
   /// The end of the memory of a stack of its own.
   char* stack_end() const { return static_cast<char*>(mapping_) + mapping_bytes_; }
   size_t stack_bytes() const { return stack_bytes_; }
-  /// Whether address lies in the page that no stack may grow into.
+  /// Whether address lies in the pages that no stack may grow into.
   bool IsGuarded(uintptr_t address) const {
     const auto begin = reinterpret_cast<uintptr_t>(mapping_);
     return address >= begin && address - begin < mapping_bytes_ - stack_bytes_;
@@ -52,7 +52,7 @@ class Fiber {
   ExceptionState* thread_exceptions_ = nullptr;
   void (*entry_)(void*) = nullptr;
   void* argument_ = nullptr;
-  void* mapping_ = nullptr;  // guard page, then the stack
+  void* mapping_ = nullptr;  // guard pages, then the stack
   size_t mapping_bytes_ = 0;
   const void* stack_ =
       nullptr;  // lowest address; for a thread's own stack known after the first switch

@@ -73,6 +73,10 @@ std::string DescribeMeaning(const SignalFault& fault, const Fiber& fiber) {
     return "integer division: expected a divisor other than 0 and a quotient that its type holds, "
            "got SIGFPE";
   }
+  if (fault.number == SIGILL || fault.number == SIGTRAP) {  // of a trap: by processor
+    return std::string("expected no trap and no instruction that the processor refuses, got ") +
+           (fault.number == SIGILL ? "SIGILL" : "SIGTRAP");
+  }
   if (fiber.IsGuarded(fault.address)) {
     return "expected a kernel that needs at most the " +
            std::to_string(fiber.stack_bytes() / kKiB) +

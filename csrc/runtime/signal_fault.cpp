@@ -14,7 +14,7 @@
 namespace npu::runtime {
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE};
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 constexpr size_t kStackBytes = 64 * 1024;  // the registers of the widest processors take 11 KiB
 
 struct sigaction former_actions[std::size(kSignals)];

@@ -26,9 +26,10 @@ class SignalTaker {
   ~SignalTaker() = default;
 };
 
-/// While it lives, SIGSEGV, SIGBUS and SIGFPE of this thread go to taker before they go to the
-/// handlers that were there. Without effect in builds with a sanitizer, which has handlers of its
-/// own.
+/// While it lives, SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGTRAP of this thread go to taker before
+/// they go to the handlers that were there. Not SIGABRT: the C library aborts, too, where it finds
+/// its heap broken, with locks held that nobody would give back. Without effect in builds with a
+/// sanitizer, which has handlers of its own.
 class SignalScope {
  public:
   explicit SignalScope(SignalTaker* taker);

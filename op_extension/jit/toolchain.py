@@ -78,12 +78,12 @@ def runtime_library() -> Path:
 
 @functools.cache
 def kernel_flags(core: str) -> tuple[str, ...]:
-    """Flags of kernel_flags.txt for a pass, "vector" or "cube"."""
+    """Flags of kernel_flags.txt for a pass of a user's kernel, "vector" or "cube"."""
     flags = []
     path = Path(include_path(), "kernel_flags.txt")
     for line in path.read_text(encoding="utf-8").splitlines():
         name, _, words = line.partition(": ")
-        if name in ("all", core):
+        if name in ("all", "users", core):
             flags += words.split()
     if not flags:
         raise RuntimeError(f"{path}: expected lines 'all: <flags>' and '{core}: <flags>', got none")

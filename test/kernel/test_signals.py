@@ -10,6 +10,7 @@ import torch
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import op_extension
 from test.host.python_process import run_python
 from test.kernel.kernels_of_test import KERNELS, KernelTest, load
 
@@ -20,6 +21,15 @@ try:
     op_extension.kernel.load({str(KERNELS / "faults.cpp")!r}, entry="fill")[1](None, 3)
 except RuntimeError as error:
     print(error, flush=True)
+"""
+
+# Touches the low end of its frame only: the high end lies on the stack.
+LARGE_FRAME = """#include <pto/pto-inst.hpp>
+extern "C" __global__ AICORE void large_frame(__gm__ int32_t* x, int32_t count) {
+  volatile char local[BYTES];
+  for (int32_t i = 0; i < count; ++i) local[i] = 7;
+  x[block_idx] = local[0];
+}
 """
 
 
@@ -60,6 +70,38 @@ class SignalTest(KernelTest):
         with self.assertRaisesRegex(RuntimeError, sentence):
             torch.npu.synchronize()
         self.assert_works()
+
+    def test_trap(self):
+        x = torch.zeros(1, dtype=torch.int32, device="npu")
+        load("faults.cpp", "builtin_trap")[1](x)
+        sentence = (
+            r"builtin_trap, block 0.*expected no trap and no instruction that the processor refuses, got SIG(ILL|TRAP)"
+            + at_line_of("__builtin_trap();")
+        )
+        with self.assertRaisesRegex(RuntimeError, sentence):
+            torch.npu.synchronize()
+        self.assert_works()
+
+    def test_frame_that_is_larger_than_the_stack_and_its_guard(self):
+        source = self.source(LARGE_FRAME, "frame.cpp")
+        sentence = (
+            r"large_frame, block 0.*expected a kernel that needs at most the 256 KiB of a core's stack, "
+            r"got one that needs more, at \S*frame\.cpp:2$"
+        )
+        for count in (300_000, 600_000, 1 << 20):
+            kernel = op_extension.kernel.load(source, entry="large_frame", defines={"BYTES": count})
+            x = torch.zeros(40, dtype=torch.int32, device="npu")
+            kernel[40](x, 16)
+            with self.subTest(bytes=count), self.assertRaisesRegex(RuntimeError, sentence):
+                torch.npu.synchronize()
+            self.assertEqual(x.cpu().unique().tolist(), [0])
+            self.assert_works()
+
+    def test_frame_that_the_stack_holds(self):
+        source = self.source(LARGE_FRAME, "frame.cpp")
+        x = torch.zeros(2, dtype=torch.int32, device="npu")
+        op_extension.kernel.load(source, entry="large_frame", defines={"BYTES": 200_000})[2](x, 200_000)
+        self.assertEqual(x.tolist(), [7, 7])
 
     def test_outside_of_kernels_the_faulthandler_of_python_reports(self):
         for argument in ("before", "after"):

@@ -15,6 +15,7 @@
 extern "C" {
 extern const npuKernel npu_kernel_append;
 extern const npuKernel npu_kernel_block_leaves;
+extern const npuKernel npu_kernel_builtin_trap;
 extern const npuKernel npu_kernel_cross_wait;
 extern const npuKernel npu_kernel_cube_asks_for_vector_pair;
 extern const npuKernel npu_kernel_cube_flag_without_cube;

@@ -52,6 +52,15 @@ TEST(Signal, OfADivisionIsAFault) {
 }
 #endif
 
+TEST(Signal, OfATrapIsAFault) {
+  const OwnStream stream;
+  ASSERT_OK(Launch(stream, npu_kernel_builtin_trap, 2));
+  EXPECT_ERROR(npuStreamSynchronize(stream), NPU_ERROR_KERNEL_FAULT,
+               "builtin_trap, block 0, instruction 0: expected no trap and no instruction that the "
+               "processor refuses, got SIG");
+  ExpectGoodLaunch(stream);
+}
+
 TEST(Signal, InThreadsThatComeAndGoIsAFault) {
   for (int round = 0; round < 20; ++round) {
     std::thread([] {
@@ -69,6 +78,8 @@ TEST(Signal, OutsideOfKernelsEndsTheProcess) {
   volatile uintptr_t address = 16;
   EXPECT_EXIT(*reinterpret_cast<volatile int*>(address) = 1, testing::KilledBySignal(SIGSEGV), "");
   EXPECT_EXIT(raise(SIGFPE), testing::KilledBySignal(SIGFPE), "");
+  EXPECT_EXIT(raise(SIGILL), testing::KilledBySignal(SIGILL), "");
+  EXPECT_EXIT(raise(SIGTRAP), testing::KilledBySignal(SIGTRAP), "");
 }
 
 }  // namespace

@@ -118,4 +118,9 @@ extern "C" __global__ AICORE void move_row_of(Row row) { MoveRow(row.to, row.fro
 
 extern "C" __global__ AICORE void divide(__gm__ int32_t* x, int32_t divisor) { *x = 10 / divisor; }
 
+extern "C" __global__ AICORE void builtin_trap(__gm__ int32_t* x) {
+  *x = 1;
+  __builtin_trap();
+}
+
 extern "C" __global__ AICORE void fill_at(__gm__ float* x, int64_t index) { x[index] = 7; }

@@ -195,6 +195,8 @@ extern "C" __global__ AICORE void divide(__gm__ int32_t* quotient, int32_t divid
   *quotient = dividend / divisor;
 }
 
+extern "C" __global__ AICORE void builtin_trap() { __builtin_trap(); }
+
 [[gnu::noinline]] AICORE uint32_t Deeper(volatile uint32_t* below) {
   volatile uint32_t here[64] = {};
   here[0] = *below + 1;
