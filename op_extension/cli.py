@@ -67,7 +67,9 @@ def _add_portable(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     portable = commands.add_parser("portable", help="what in a kernel does not run on each chip, with lines")
     portable.add_argument("--std", choices=["c++17", "c++20"], default="c++17")
     portable.add_argument("file", metavar="FILE")
-    portable.add_argument("flags", metavar="FLAG", nargs=argparse.REMAINDER, help="flags of the compiler, such as -I")
+    flags = portable.add_argument("flags", metavar="FLAG", nargs=argparse.REMAINDER)
+    flags.help = "flags of the compiler, such as -I"
+    flags.required = False  # no flags are flags too; argparse would name them as missing beside FILE
 
 
 def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -24,6 +24,7 @@ from op_extension.launch_brackets import rewrite
 
 __all__ = ["Finding", "Report", "examine"]
 
+_WHERE = "op_extension.portable.examine: "
 _NO_CHIP = "No chip has it"  # in the contract of an instruction
 _CONTRACT = re.compile(r"(?P<doc>(?:^ *///.*\n)+)(?:^ *template .*\n(?:^ +.*\n)*?)?^ *[^/\n]*?\b(?P<name>\w+)\(", re.M)
 
@@ -122,7 +123,7 @@ def examine(source: str | Path, flags: Sequence[str] = (), std: str = "c++17") -
     """
     path = Path(source).absolute()
     if not path.is_file():
-        raise FileNotFoundError(f"op_extension.portable.examine: expected a C++ source, got no file {path}")
+        raise FileNotFoundError(f"{_WHERE}expected a C++ source, got no file {path}")
     compiler = toolchain.find_compiler()
     text = rewrite(path.read_text(encoding="utf-8", errors="replace"), str(path))
     findings: list[Finding] = []
@@ -176,7 +177,7 @@ def main(source: str, flags: Sequence[str], std: str) -> int:
     try:
         report = examine(source, flags, std)
     except (OSError, ValueError, CompileError) as error:
-        print(error, file=sys.stderr)
+        print(f"op-extension portable: {str(error).removeprefix(_WHERE)}", file=sys.stderr)
         return 2
     for finding in report.findings:
         print(finding)

@@ -23,7 +23,8 @@ def launch(kernel: Kernel, run: Callable[..., bool], block_dim: int, stream: int
 
     Raises:
         TypeError: an argument for a pointer is no tensor, array or None.
-        ValueError: an array that the kernel may write shares memory with another argument, and is not the same.
+        ValueError: an array of another byte order; one that the kernel may write shares memory with another argument,
+            and is not the same.
     """
     device = next((arg.device for arg in args if isinstance(arg, torch.Tensor)), torch.device("cpu"))
     arrays = _Arrays(kernel.name, device)
@@ -126,6 +127,10 @@ def _shares_memory_with(array: np.ndarray[Any, Any], tensor: torch.Tensor) -> bo
 
 def _tensor_of(array: np.ndarray[Any, Any], where: str) -> torch.Tensor:
     """A copy of array."""
+    if not array.dtype.isnative:
+        raise ValueError(
+            f"{where}: expected an array in the byte order of this machine, got one of dtype {array.dtype}"
+        )
     copy = np.array(array, order="C")
     try:
         return torch.from_numpy(copy)

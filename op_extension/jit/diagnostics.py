@@ -95,6 +95,12 @@ def compile_error(
             f"{source}: expected a declaration that is whole at the end of the file (a brace is open?), got: {sentence}"
         )
         return CompileError(message, source, None, output, command)
+    if lines[error].path == "<entry>" and "unable to deduce" in sentence and not entry.endswith(">"):
+        message = (
+            f'{source}: expected the name of one function, of a template with its arguments (entry="{entry}<float>"), '
+            f"got {entry}, which is a template or several functions"
+        )
+        return CompileError(message, source, None, output, command)
     if lines[error].path == "<entry>":
         message = (
             f'{source}: expected a kernel {entry} (extern "C" __global__ AICORE void {entry}(...)) in the {core} pass, '

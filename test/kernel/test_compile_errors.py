@@ -82,6 +82,15 @@ class CompileErrorTest(KernelTest):
         source.write_text('extern "C" void k() {}')
         op_extension.kernel.load(source, entry="k").compile()
 
+    def test_a_name_without_template_arguments_is_told_so(self):
+        sentence = (
+            'expected the name of one function, of a template with its arguments (entry="k<float>"), got k, which'
+        )
+        template = "template <class T>\n__global__ AICORE void k(__gm__ T* x) { *x = T(); }\n"
+        overloads = "__global__ AICORE void k(__gm__ float* x) {}\n__global__ AICORE void k(__gm__ half* x) {}\n"
+        for text in (template, overloads):
+            self.assertIn(sentence, str(self.error_of(PROLOGUE + text)[1]).splitlines()[0])
+
 
 class CompilerTest(KernelTest):
     def test_one_sentence_without_a_compiler(self):

@@ -65,6 +65,13 @@ class LaunchArgumentsTest(KernelTest):
         with self.assertRaisesRegex(TypeError, "expected an array of numbers, got one of dtype datetime64"):
             load("faults.cpp", "fill")[1](dates, 3)
 
+    def test_an_array_of_another_byte_order_is_named(self):
+        k = load("faults.cpp", "fill")
+        for dtype in (">f4", [("a", "<f4"), ("b", ">i4")]):
+            sentence = r"fill: argument 0 .*: expected an array in the byte order of this machine, got one of dtype .*>"
+            with self.assertRaisesRegex(ValueError, sentence):
+                k[1](np.zeros(4, dtype), 4)
+
     def test_a_read_only_array_is_an_input_only(self):
         x = np.zeros(3, np.float32)
         x.flags.writeable = False

@@ -104,12 +104,21 @@ class PortableTest(unittest.TestCase):
                 contextlib.redirect_stderr(io.StringIO()) as error,
             ):
                 self.assertEqual(cli.main(["portable", str(source)]), 2)
-        self.assertEqual(error.getvalue(), "op_extension: expected compiler to end within 1 s, got no end\n")
+        self.assertEqual(
+            error.getvalue(), "op-extension portable: op_extension: expected compiler to end within 1 s, got no end\n"
+        )
 
     def test_a_missing_file_is_no_finding(self) -> None:
         with contextlib.redirect_stderr(io.StringIO()) as error:
             self.assertEqual(cli.main(["portable", "/nowhere/kernel.cpp"]), 2)
-        self.assertIn("expected a C++ source, got no file /nowhere/kernel.cpp", error.getvalue())
+        self.assertEqual(
+            error.getvalue(), "op-extension portable: expected a C++ source, got no file /nowhere/kernel.cpp\n"
+        )
+
+    def test_a_missing_argument_is_named_alone(self) -> None:
+        with contextlib.redirect_stderr(io.StringIO()) as error, self.assertRaises(SystemExit):
+            cli.main(["portable"])
+        self.assertTrue(error.getvalue().endswith("the following arguments are required: FILE\n"), error.getvalue())
 
 
 # Stands for the program of probes 0 to 3: 1 crashes on the second chip, 2 does not end on the first.
