@@ -141,7 +141,22 @@ class Multiplier {
   /// right) puts them into L0 on PIPE_MTE1.
   template <class Acc, class Extract>
   AICORE void Multiply(Acc& acc, int depth, bool adds, const Extract& extract) {
-    TileLeftCompact<T, kM, kK, -1, -1> left(acc.GetValidRow(), depth);
+    // A whole left operand lies as its type says; of another each box has to be looked for.
+    if (acc.GetValidRow() == kM && depth == kK) {
+      TileLeft<T, kM, kK> left;
+      MultiplyBy(left, acc, depth, adds, extract);
+    } else if (acc.GetValidRow() == kM && depth == kK / 2) {
+      TileLeft<T, kM, kK / 2> left;
+      MultiplyBy(left, acc, depth, adds, extract);
+    } else {
+      TileLeftCompact<T, kM, kK, -1, -1> left(acc.GetValidRow(), depth);
+      MultiplyBy(left, acc, depth, adds, extract);
+    }
+  }
+
+ private:
+  template <class Left, class Acc, class Extract>
+  AICORE void MultiplyBy(Left& left, Acc& acc, int depth, bool adds, const Extract& extract) {
     TileRightCompact<T, kK, kN, -1, -1> right(depth, acc.GetValidCol());
     TASSIGN(left, at_ * kHalfBytes);
     TASSIGN(right, at_ * kHalfBytes);
@@ -158,7 +173,6 @@ class Multiplier {
     at_ ^= 1;
   }
 
- private:
   static constexpr unsigned kHalfBytes = (kM > kN ? kM : kN) * kK * sizeof(T);
 
   int at_ = 0;

@@ -26,12 +26,14 @@ from test.op.products import (
     peak_beside,
 )
 
-# One element, whole tiles of 128, more and less than a tile in every direction, nothing at all.
+# One element, whole tiles of 128, some of half the depth, more and less than a tile in every direction, or nothing.
 SIZES = (
     (1, 1, 1),
     (3, 5, 7),
     (16, 16, 16),
     (128, 128, 128),
+    (128, 64, 24),
+    (150, 96, 24),
     (130, 70, 257),
     (5, 1100, 3),
     (1, 1000, 1),
