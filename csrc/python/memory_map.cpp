@@ -2,6 +2,7 @@
 #include "python/memory_map.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pybind11/stl.h>
 
 #include <cstdint>
@@ -47,13 +48,16 @@ py::list Stores() {
   return list;
 }
 
-/// The library that code at address belongs to, and the offset in it; ("", 0) when nobody knows.
+/// The library that code at address belongs to, and its address in the file; ("", 0) when nobody
+/// knows.
 py::tuple Locate(uintptr_t address) {
   Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) {
+  void* found = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(address), &info, &found, RTLD_DL_LINKMAP) == 0 ||
+      info.dli_fname == nullptr) {
     return py::make_tuple("", 0);
   }
-  return py::make_tuple(info.dli_fname, address - Number(info.dli_fbase));
+  return py::make_tuple(info.dli_fname, address - static_cast<const link_map*>(found)->l_addr);
 }
 
 std::vector<std::string> SourceLines(const std::vector<std::pair<std::string, uint64_t>>& places) {

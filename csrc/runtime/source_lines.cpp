@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,11 +131,14 @@ std::string OwnLine(const Frames& frames) {
 
 CodePlace PlaceOf(const void* call_site) {
   Dl_info info;
+  void* found = nullptr;
   if (call_site == nullptr) return {};
   // The call stands before the address it returns to.
   const auto* call = static_cast<const char*>(call_site) - 1;
-  if (dladdr(call, &info) == 0 || info.dli_fname == nullptr) return {};
-  return {info.dli_fname, static_cast<uint64_t>(call - static_cast<const char*>(info.dli_fbase))};
+  if (dladdr1(call, &info, &found, RTLD_DL_LINKMAP) == 0 || info.dli_fname == nullptr) return {};
+  // Not dli_fbase: a library need not begin at address 0 of its file.
+  const auto moved_by = static_cast<const link_map*>(found)->l_addr;
+  return {info.dli_fname, reinterpret_cast<uintptr_t>(call) - moved_by};
 }
 
 std::vector<std::string> SourceLines(const std::vector<CodePlace>& places) {

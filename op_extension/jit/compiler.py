@@ -14,6 +14,7 @@ from op_extension.jit import prelude as preludes
 from op_extension.jit.cache import Cache, Dependency, digest
 from op_extension.jit.diagnostics import compile_error, link_error
 from op_extension.jit.toolchain import (
+    LINK_FLAGS,
     Compiler,
     check_output,
     find_compiler,
@@ -80,7 +81,7 @@ def library(request: Request, core: str) -> Path:
         text,
         request.entry,
         request.define_lines(),
-        shlex.join([*shared, *request.own_flags()]),
+        shlex.join([*shared, *request.own_flags(), *LINK_FLAGS]),
     )
     found = cache.find(key)
     if found is not None:
@@ -127,7 +128,7 @@ def _link(compiler: Compiler, request: Request, made: preludes.Prelude, work: Pa
     if made.link and not changes_link:
         command = [path for word in made.link for path in files.get(word, [word])]
     else:
-        command = [*compiler.command, "-shared", "-Wl,--gc-sections,-z,defs", *files["in.o"], *request.flags]
+        command = [*compiler.command, "-shared", f"-Wl,{','.join(LINK_FLAGS)}", *files["in.o"], *request.flags]
         command += [str(runtime_library()), "-o", *files["out.so"]]
     done = run(command)
     if done.returncode:

@@ -19,7 +19,7 @@ from op_extension._load import include_path
 from op_extension._version import __version__
 from op_extension.errors import CompileError
 from op_extension.jit.cache import Cache, digest
-from op_extension.jit.toolchain import Compiler, check_output, link_command, pass_flags, run
+from op_extension.jit.toolchain import LINK_FLAGS, Compiler, check_output, link_command, pass_flags, run
 
 _TEXT = '#include "npu/signature.hpp"\n#include <pto/pto-inst.hpp>\n#include "kernel_operator.h"\n'
 _UNUSED_SECONDS = 24 * 3600  # after which the precompiled headers of an older state go
@@ -58,7 +58,7 @@ def prelude(cache: Cache, compiler: Compiler, core: str, standard: str) -> Prelu
     """
     flags = pass_flags(core, standard)
     slot = digest(compiler.identity, *flags)
-    key = f"{slot}-{digest(__version__, headers_state())}"
+    key = f"{slot}-{digest(__version__, headers_state(), *LINK_FLAGS)}"
     target = cache.root / "headers" / key
     found = _load(target, key)
     if found is None:

@@ -20,6 +20,9 @@ from op_extension.compat.shipped import library_folder
 from op_extension.errors import CompileError
 
 STANDARDS = ("c++17", "c++20")
+# Line tables of functions that the linker leaves out begin at address 0: code stands above all that they cover, so that
+# no line of theirs is taken for one of the kernel.
+LINK_FLAGS = ("--gc-sections", "-z", "defs", "--section-start=.text=0x1000000")
 _SECONDS = 600.0  # until a compiler is taken for one that does not end; a kernel takes some seconds
 # Kernels see of each other what they export, and nothing else.
 _LIBRARY_FLAGS = ("-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-fno-gnu-unique", "-w")
@@ -193,4 +196,4 @@ def link_command(compiler: Compiler) -> list[str]:
             next(words)
         elif not word.startswith("-plugin-opt"):
             command.append(word)
-    return [*command, "--gc-sections", "-z", "defs"] if {"in.o", "out.so"} <= set(command) else []
+    return [*command, *LINK_FLAGS] if {"in.o", "out.so"} <= set(command) else []

@@ -9,11 +9,23 @@ from pathlib import Path
 
 import torch
 
+import op_extension
+
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from test.host.python_process import run_python
 from test.kernel.kernels_of_test import KERNELS, KernelTest, load
+
+BESIDE_A_LARGE_ONE = """\
+#include <pto/pto-inst.hpp>
+using namespace pto;
+using Row = Tile<TileType::Vec, float, 8, 64>;
+#define EIGHT(x) x x x x x x x x
+extern "C" __global__ AICORE void large(__gm__ float* x) { Row a, b; TASSIGN(a, 0); TASSIGN(b, 2048);
+  EIGHT(EIGHT(EIGHT(TADD(b, a, a);))) }
+extern "C" __global__ AICORE void small(__gm__ float* x, int i) { Row a; TASSIGN(a, 0); *x = a.GetValue(i); }
+"""
 
 
 class FaultTest(KernelTest):
@@ -200,6 +212,13 @@ op_extension.kernel.load({str(KERNELS / "faults.cpp")!r}, entry="other_valid_sha
 print("ran")
 """
         self.assertEqual(run_python(code, NPU_CHECK="off").stdout, "ran\n")
+
+    def test_names_the_line_beside_a_large_kernel_that_is_left_out(self):
+        source = self.source(BESIDE_A_LARGE_ONE)
+        want = BESIDE_A_LARGE_ONE.count("\n")
+        for flags in ((), ("-Wl,-O1",)):  # with these the compiler's driver calls the linker
+            with self.assertRaisesRegex(RuntimeError, rf"GetValue: .*got 512, at .*:{want}$"):
+                op_extension.kernel.load(source, entry="small", flags=flags)[1](torch.zeros(1), 512)
 
 
 class AfterAFaultTest(KernelTest):
