@@ -13,13 +13,15 @@ Work = Callable[[ModuleType], None]
 _waiting: dict[str, Work] = {}
 
 
-def _execute_then(spec: ModuleSpec, work: Work) -> None:
+def _execute_then_work(spec: ModuleSpec) -> None:
     assert spec.loader is not None  # modules found on a path have one
     execute = spec.loader.exec_module
 
     def exec_module(module: ModuleType) -> None:
         execute(module)
-        work(module)
+        work = _waiting.pop(spec.name, None)
+        if work is not None:
+            work(module)
 
     spec.loader.exec_module = exec_module  # type: ignore[method-assign]
 
@@ -30,7 +32,7 @@ class _Finder(MetaPathFinder):
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None:
-            _execute_then(spec, _waiting.pop(name))
+            _execute_then_work(spec)
         return spec
 
 

@@ -127,6 +127,12 @@ class CollectiveWork(Work):
         return future
 
 
+def _filled(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    """The tensors that a collective fills: its first argument, or the one of that name."""
+    named = [value for name, value in kwargs.items() if name.startswith(("output", "tensor"))]
+    return [leaf for leaf in tree_leaves((*args, *named)[:1]) if isinstance(leaf, torch.Tensor)]
+
+
 def _collective(name: str) -> Callable[..., Work]:
     call = getattr(ProcessGroup, name)
 
@@ -144,8 +150,7 @@ def _collective(name: str) -> Callable[..., Work]:
                 )
             _check_layout(tensor, name)
         args_on_cpu, kwargs_on_cpu = tree_map_only(torch.Tensor, cpu_view, (args, kwargs))
-        outputs = tree_leaves(args[0] if args else next(iter(kwargs.values())))
-        return CollectiveWork(call(self._on_cpu, *args_on_cpu, **kwargs_on_cpu), outputs)
+        return CollectiveWork(call(self._on_cpu, *args_on_cpu, **kwargs_on_cpu), _filled(args, kwargs))
 
     collective.__name__ = name
     collective.__doc__ = f"See ``ProcessGroup.{name}``; tensors of npu are dense, contiguous and on one device."

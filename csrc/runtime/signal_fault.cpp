@@ -49,7 +49,8 @@ void PassOn(int number, siginfo_t* info, void* context) {
   while (kSignals[index] != number) ++index;
   const struct sigaction& former = former_actions[index];
   if ((former.sa_flags & SA_SIGINFO) != 0) return former.sa_sigaction(number, info, context);
-  const bool is_raised = info->si_code <= 0;  // by raise or kill: it does not come again by itself
+  // By raise or kill, or by an instruction that is done: it does not come again by itself.
+  const bool is_raised = info->si_code <= 0 || number == SIGTRAP;
   if (former.sa_handler == SIG_IGN && is_raised) return;
   if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) {
     return former.sa_handler(number);
@@ -60,9 +61,10 @@ void PassOn(int number, siginfo_t* info, void* context) {
   if (is_raised) raise(number);
 }
 
-uintptr_t InstructionOf(const ucontext_t& context) {
+uintptr_t InstructionOf(const ucontext_t& context, int number) {
 #if defined(__x86_64__)
-  return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+  // Behind the instruction of a breakpoint, at that of any other fault.
+  return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]) - (number == SIGTRAP ? 1 : 0);
 #elif defined(__aarch64__)
   return context.uc_mcontext.pc;
 #else
@@ -73,7 +75,7 @@ uintptr_t InstructionOf(const ucontext_t& context) {
 void OnSignal(int number, siginfo_t* info, void* context) {
   auto* taker = static_cast<SignalTaker*>(pthread_getspecific(taker_key));
   const SignalFault fault = {number, info->si_code, reinterpret_cast<uintptr_t>(info->si_addr),
-                             InstructionOf(*static_cast<ucontext_t*>(context))};
+                             InstructionOf(*static_cast<ucontext_t*>(context), number)};
   char* top = nullptr;
   if (info->si_code > 0 && taker != nullptr && taker->TakeSignal(fault, &top)) {
     return GoOnInTaker(*static_cast<ucontext_t*>(context), top);

@@ -65,7 +65,7 @@ class CommandTest(KernelTest):
             self.assertEqual((code, out), (0, "nothing was checked\n"))
             self.assertIn("op-extension check: expected a launch of a kernel, got none: nothing was checked", err)
 
-    def test_no_report_is_green_where_nothing_was_checked(self):
+    def test_each_report_says_where_nothing_was_checked(self):
         sentence = "expected a launch of a kernel, got none: nothing was checked"
         code, out, _ = self.check("--format", "junit", "true")
         suite = ElementTree.fromstring(out)[0]
@@ -80,7 +80,7 @@ class CommandTest(KernelTest):
         code, out, _ = self.check("--format", "json", "true")
         self.assertEqual((code, json.loads(out)["command"]), (0, {"launches": 0, "exit_code": 0}))
 
-    def test_no_report_is_green_where_the_command_has_failed(self):
+    def test_each_report_says_where_the_command_has_failed(self):
         command, sentence = self.leaving(written(launches=2), end="exit 3"), "expected the command to end with 0, got 3"
         code, out, _ = self.check("--format", "junit", *command)
         suite = ElementTree.fromstring(out)[0]

@@ -253,7 +253,7 @@ class NamesTest(unittest.TestCase):
             code = (
                 "import op_extension_stand_in, torch, torch_npu; from torch_npu.contrib import transfer_to_npu; "
                 "import torch.distributed as dist; print(dist.is_nccl_available()); "
-                f"dist.init_process_group('nccl', init_method='file://{folder}/store', rank=0, world_size=1); "
+                f"dist.init_process_group('nccl', init_method='file://{folder}/cuda', rank=0, world_size=1); "
                 "group = dist.new_group([0], backend='cpu:gloo,cuda:nccl'); x = torch.ones(2, device='cuda'); "
                 "dist.all_reduce(x); dist.all_reduce(x, group=group); print(dist.get_backend(), x.device, x.tolist()); "
                 "dist.destroy_process_group()"

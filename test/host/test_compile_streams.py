@@ -126,8 +126,8 @@ class CompileStreamsTest(unittest.TestCase):
 
     def test_the_compiler_is_told_whoever_comes_first(self):
         ask = (
-            "import sys, npu_backend; print('torch._dynamo' in sys.modules); "
-            "from torch._dynamo import device_interface; "
+            "import importlib.util, sys, npu_backend; importlib.util.find_spec('torch._dynamo'); "
+            "print('torch._dynamo' in sys.modules); from torch._dynamo import device_interface; "
             "print(device_interface.get_interface_for_device('npu').device_count())"
         )
         for before, is_there in (("", False), ("import torch._dynamo; ", True)):

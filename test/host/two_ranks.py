@@ -28,24 +28,29 @@ def join_group(rank, folder, backend="hccl", name="store"):
     )
 
 
-def _run(rank, folder, checks):
+def _call(rank, folder, checks):
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore", category=FutureWarning, module="torch")  # names that PyTorch renames
     torch.npu.set_device(rank)
     join_group(rank, folder)
     for check in checks:
-        try:
-            check(rank, folder)
-        except BaseException:
-            Path(folder, f"error{rank}").write_text(traceback.format_exc())
-            raise
+        check(rank, folder)
     dist.destroy_process_group()
 
 
-def run_ranks(*checks, seconds=600):
-    """Exit codes of two ranks of backend hccl, each on its device, that call check(rank, folder) for all checks.
+def _run(rank, folder, checks):
+    try:
+        _call(rank, folder, checks)
+    except BaseException:
+        Path(folder, f"error{rank}").write_text(traceback.format_exc())
+        raise
 
-    What a rank raises is raised here, as an AssertionError with its stack. No rank lives longer than seconds.
+
+def run_ranks(*checks, exit_codes=(0, 0), seconds=600):
+    """Two ranks of backend hccl, each on its device, call check(rank, folder) for all checks.
+
+    What a rank raises is raised here, as an AssertionError with its stack, and so are other exit codes than
+    exit_codes. No rank lives longer than seconds.
     """
     with tempfile.TemporaryDirectory() as folder:
         context = mp.start_processes(_run, (folder, checks), nprocs=WORLD_SIZE, join=False, start_method="spawn")
@@ -59,4 +64,5 @@ def run_ranks(*checks, seconds=600):
         errors = [path.read_text() for path in sorted(Path(folder).glob("error?"))]
         assert not errors, "\n".join(errors)
         assert not late, f"expected both ranks to end within {seconds} s, got {len(late)} that ran on"
-        return [process.exitcode for process in context.processes]
+        ended = tuple(process.exitcode for process in context.processes)
+        assert ended == exit_codes, f"expected the exit codes {exit_codes} of ranks 0 and 1, got {ended}"

@@ -80,6 +80,11 @@ TEST(Signal, OutsideOfKernelsEndsTheProcess) {
   EXPECT_EXIT(raise(SIGFPE), testing::KilledBySignal(SIGFPE), "");
   EXPECT_EXIT(raise(SIGILL), testing::KilledBySignal(SIGILL), "");
   EXPECT_EXIT(raise(SIGTRAP), testing::KilledBySignal(SIGTRAP), "");
+#if defined(__x86_64__)
+  EXPECT_EXIT(asm volatile("int3"), testing::KilledBySignal(SIGTRAP), "");
+#elif defined(__aarch64__)
+  EXPECT_EXIT(asm volatile("brk #0"), testing::KilledBySignal(SIGTRAP), "");
+#endif
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ launches in C++.
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 import types
 from collections.abc import Callable
@@ -50,17 +51,26 @@ def _translated(value: Any) -> Any:
     return value
 
 
-def _translated_backend(value: Any) -> Any:
-    """The same for npu, of what names backends of torch.distributed: "nccl" or "cpu:gloo,cuda:nccl"."""
-    if not isinstance(value, str):
-        return _translated(value)
-    return re.sub(r"\bnccl\b", "hccl", re.sub(r"\bcuda\b", "npu", value))
-
-
-def _wrap(function: Callable[..., Any], translated: Callable[[Any], Any] = _translated) -> Callable[..., Any]:
+def _wrap(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return function(*map(translated, args), **{name: translated(value) for name, value in kwargs.items()})
+        return function(*map(_translated, args), **{name: _translated(value) for name, value in kwargs.items()})
+
+    return wrapped
+
+
+def _wrap_backend(function: Callable[..., Any]) -> Callable[..., Any]:
+    """function, whose argument backend may be "nccl" or "cpu:gloo,cuda:nccl", and device_id a device of CUDA."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        if isinstance(given.get("backend"), str):
+            given["backend"] = re.sub(r"\bnccl\b", "hccl", re.sub(r"\bcuda\b", "npu", given["backend"]))
+        if "device_id" in given:
+            given["device_id"] = _translated(given["device_id"])
+        return function(**given)
 
     return wrapped
 
@@ -111,7 +121,7 @@ def _transfer_distributed() -> None:
     if not hasattr(distributed, "is_hccl_available"):  # a build of PyTorch without it
         return
     for name in _BACKEND_FUNCTIONS:
-        setattr(distributed, name, _wrap(getattr(distributed, name), _translated_backend))
+        setattr(distributed, name, _wrap_backend(getattr(distributed, name)))
     distributed.is_nccl_available = distributed.is_hccl_available
 
 
