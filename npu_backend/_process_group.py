@@ -24,8 +24,8 @@ from torch.distributed.distributed_c10d import (
 )
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-# Each of their tensors is sent or received as it lies in memory, so its dimensions may be in any order.
-_IN_ANY_ORDER = frozenset(("allreduce", "broadcast", "recv", "recv_anysource", "reduce", "send"))
+# Gloo takes each of their tensors as it lies in memory, so its dimensions may be in any order.
+_IN_ANY_ORDER = frozenset(("allreduce", "broadcast", "reduce"))
 _IN_ROWS = frozenset(
     (
         "_allgather_base",
@@ -40,11 +40,14 @@ _IN_ROWS = frozenset(
         "alltoall",
         "alltoall_base",
         "gather",
+        "recv",
+        "recv_anysource",
         "reduce_scatter",
         "reduce_scatter_single",
         "reduce_scatter_single_coalesced",
         "reduce_scatter_tensor_coalesced",
         "scatter",
+        "send",
     )
 )
 _NO_LIMIT = timedelta(0)  # the group's own

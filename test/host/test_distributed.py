@@ -285,6 +285,8 @@ def refuse(rank, folder):
             lambda: dist.all_gather(halves, square.t()),
         ),
         (ValueError, r"expected contiguous tensors for allreduce", lambda: dist.all_reduce(square[:, :2])),
+        (ValueError, r"expected contiguous tensors for send", lambda: dist.send(square.t(), 1 - rank)),
+        (ValueError, r"expected contiguous tensors for recv", lambda: dist.recv(square.t(), 1 - rank)),
         (
             ValueError,
             r"all tensors .* on npu:\d, got one on npu:\d",
