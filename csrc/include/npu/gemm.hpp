@@ -18,10 +18,10 @@ namespace npu::simd {
 
 inline constexpr int kGemmRows = 4;
 
-/// Columns of a panel. 4 x 24 sums fill 12 of 16 registers, which hides the latency of additions
-/// even where another thread shares the core; 4 x 16 take what is left over.
-inline constexpr int kWidePanel = 24;
-inline constexpr int kPanel = 16;
+/// Columns of a panel. 4 x 24 sums fill 12 of 16 registers, 4 x 64 in wider lanes 16 of 32, which
+/// hides the latency of additions even where another thread shares the core. What is left over
+/// takes the next one.
+inline constexpr int kPanels[] = {kLanes == 16 ? 64 : 24, kLanes == 16 ? 32 : 16, 16};
 
 /// kCols columns of a matrix: element (row, 8 * i + j) at groups[i][row * row_step + j].
 template <class T, int kCols>
@@ -31,20 +31,6 @@ struct Columns {
 };
 
 namespace detail {
-
-/// a * b + c, rounded once. Levels without such an instruction call the exact fma of the C library
-/// lane by lane, which is slow.
-[[gnu::always_inline]] inline Float FusedMultiplyAdd(Float a, Float b, Float c) {
-#if defined(__FMA__) && !defined(__clang__)
-  return __builtin_ia32_vfmaddps256(a, b, c);
-#else
-  Float sum;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    sum[lane] = __builtin_fmaf(a[lane], b[lane], c[lane]);
-  }
-  return sum;
-#endif
-}
 
 /// The elements that In is multiplied as. The product of two halves has at most 22 bits and no
 /// float overflow or underflow: it is exact, and adding it rounds once, as the fused operation.
@@ -87,10 +73,7 @@ template <class V, class T>
 
 template <class V, class T>
 [[gnu::always_inline]] inline V Broadcast(T value) {
-  if constexpr (kLanes == 8)
-    return V{value, value, value, value, value, value, value, value};
-  else
-    return V{value, value, value, value};
+  return value - V{};  // adding zeros would lose the sign of -0
 }
 
 /// kGemmRows x kVectors vectors of the product, from vector kFirst on; all sums in registers.
@@ -105,7 +88,7 @@ template <class In, int kVectors, int kFirst, class T, int kCols>
     return columns.groups[col / 8] + col % 8 + first_row * columns.row_step;
   };
   V sum[kGemmRows][kVectors];
-#pragma GCC unroll 3
+#pragma GCC unroll 4
   for (int i = 0; i < kVectors; ++i) {
 #pragma GCC unroll 4
     for (int row = 0; row < kGemmRows; ++row) {
@@ -116,18 +99,18 @@ template <class In, int kVectors, int kFirst, class T, int kCols>
 #pragma GCC unroll 4
   for (size_t k = 0; k < depth; ++k) {
     V values[kVectors];
-#pragma GCC unroll 3
+#pragma GCC unroll 4
     for (int i = 0; i < kVectors; ++i) {
       values[i] = LoadLanes<V>(b + k * kCols + (kFirst + i) * kLanes);
     }
 #pragma GCC unroll 4
     for (int row = 0; row < kGemmRows; ++row) {
       const V value = Broadcast<V>(a[row * a_pitch + k]);
-#pragma GCC unroll 3
+#pragma GCC unroll 4
       for (int i = 0; i < kVectors; ++i) sum[row][i] = M::Add(value, values[i], sum[row][i]);
     }
   }
-#pragma GCC unroll 3
+#pragma GCC unroll 4
   for (int i = 0; i < kVectors; ++i) {
 #pragma GCC unroll 4
     for (int row = 0; row < kGemmRows; ++row) {
@@ -144,10 +127,26 @@ template <class In, int kCols, class T>
 [[gnu::noinline]] void MultiplyBlock(size_t depth, const T* a, size_t a_pitch, const T* b,
                                      const Columns<const T, kCols>& start,
                                      const Columns<T, kCols>& out, size_t first_row) {
-  constexpr int kVectors = kCols / 8;
+  constexpr int kVectors = kCols / (kLanes < 8 ? 8 : kLanes);
   detail::MultiplyVectors<In, kVectors, 0>(depth, a, a_pitch, b, start, out, first_row);
   if constexpr (kLanes == 4) {
     detail::MultiplyVectors<In, kVectors, kVectors>(depth, a, a_pitch, b, start, out, first_row);
+  }
+}
+
+/// to[i] = from[i] in the type that is multiplied, for count elements, a multiple of 8.
+template <class In, class T>
+[[gnu::always_inline]] inline void PackRun(T* to, const In* from, size_t count) {
+  using M = detail::Multiplier<In>;
+  size_t i = 0;
+  if constexpr (std::is_same_v<In, T>) {
+    for (; i < count; i += 8) std::memcpy(to + i, from + i, 8 * sizeof(T));
+  } else {
+    for (; i + kLanes <= count; i += kLanes) {
+      const typename M::Lanes lanes = M::Load(from + i);
+      std::memcpy(to + i, &lanes, sizeof(lanes));
+    }
+    for (; i < count; ++i) to[i] = static_cast<T>(from[i]);  // where lanes are more than 8
   }
 }
 
@@ -158,17 +157,16 @@ inline constexpr int kPackDepth = 8;
 template <class In, int kCols, class T, class ColumnOf>
 [[gnu::always_inline]] inline void PackBlock(T* to, const ColumnOf& column_of) {
   if constexpr (kIsHalf<In>) {
-#pragma GCC unroll 3
+    In rows[kPackDepth * kCols];
+#pragma GCC unroll 8
     for (int first = 0; first < kCols; first += 8) {
       TransposeRows<Uint16x8>([&](int i) { return column_of(first + i); },
                               [&](int i, const Uint16x8& lanes) {
-                                In narrow[8];
-                                std::memcpy(static_cast<void*>(narrow), &lanes, sizeof(narrow));
-                                for (int at = 0; at < 8; at += kLanes) {
-                                  StoreFloat(to + i * kCols + first + at, LoadFloat(narrow + at));
-                                }
+                                std::memcpy(static_cast<void*>(rows + i * kCols + first), &lanes,
+                                            sizeof(lanes));
                               });
     }
+    PackRun(to, rows, kPackDepth * kCols);
   } else if constexpr (std::is_same_v<In, float>) {
     for (int k = 0; k < kPackDepth; k += 4) {
 #pragma GCC unroll 6
@@ -184,16 +182,6 @@ template <class In, int kCols, class T, class ColumnOf>
       const In* from = column_of(column);
       for (int k = 0; k < kPackDepth; ++k) to[k * kCols + column] = static_cast<T>(from[k]);
     }
-  }
-}
-
-/// to[i] = from[i] in the type that is multiplied, for count elements, a multiple of 8.
-template <class In, class T>
-[[gnu::always_inline]] inline void PackRun(T* to, const In* from, size_t count) {
-  using M = detail::Multiplier<In>;
-  for (size_t i = 0; i < count; i += kLanes) {
-    const typename M::Lanes lanes = M::Load(from + i);
-    std::memcpy(to + i, &lanes, sizeof(lanes));
   }
 }
 

@@ -12,11 +12,15 @@
 /// would cost a JIT compile a second.
 namespace npu::simd {
 
-#if defined(__AVX__)
-inline constexpr int kLanes = 8;
+// Wider lanes than registers are taken apart one by one. Clang has other builtins for 512 bits.
+#if defined(__AVX512DQ__) && !defined(__clang__)
+#define NPU_LANES 16
+#elif defined(__AVX__)
+#define NPU_LANES 8
 #else
-inline constexpr int kLanes = 4;  // wider lanes than registers are taken apart one by one
+#define NPU_LANES 4
 #endif
+inline constexpr int kLanes = NPU_LANES;
 using Float = float __attribute__((vector_size(4 * kLanes)));
 using Int = int32_t __attribute__((vector_size(4 * kLanes)));
 using Uint = uint32_t __attribute__((vector_size(4 * kLanes)));
@@ -37,6 +41,12 @@ using Compute = std::conditional_t<kIsHalf<T>, float, T>;
 
 namespace detail {
 
+#if NPU_LANES == 16
+/// What builtins for 512 bits take: a mask of lanes, and the rounding that the processor is set to.
+inline constexpr uint16_t kAllLanes = 0xffff;
+inline constexpr int kDefaultRounding = 4;
+#endif
+
 /// Lanes of a where mask is all ones, else of b.
 [[gnu::always_inline]] inline Uint Select(Uint mask, Uint a, Uint b) {
   return (mask & a) | (~mask & b);
@@ -44,7 +54,9 @@ namespace detail {
 
 /// a > b ? a : b and a < b ? a : b: b where either is NaN.
 [[gnu::always_inline]] inline Float MaxLanes(Float a, Float b) {
-#if defined(__AVX__)
+#if NPU_LANES == 16
+  return __builtin_ia32_maxps512_mask(a, b, a, kAllLanes, kDefaultRounding);
+#elif defined(__AVX__)
   return __builtin_ia32_maxps256(a, b);
 #elif defined(__SSE2__)
   return __builtin_ia32_maxps(a, b);
@@ -54,7 +66,9 @@ namespace detail {
 }
 
 [[gnu::always_inline]] inline Float MinLanes(Float a, Float b) {
-#if defined(__AVX__)
+#if NPU_LANES == 16
+  return __builtin_ia32_minps512_mask(a, b, a, kAllLanes, kDefaultRounding);
+#elif defined(__AVX__)
   return __builtin_ia32_minps256(a, b);
 #elif defined(__SSE2__)
   return __builtin_ia32_minps(a, b);
@@ -63,9 +77,27 @@ namespace detail {
 #endif
 }
 
+/// a * b + c, rounded once. Levels without such an instruction call the exact fma of the C library
+/// lane by lane, which is slow.
+[[gnu::always_inline]] inline Float FusedMultiplyAdd(Float a, Float b, Float c) {
+#if NPU_LANES == 16
+  return __builtin_ia32_vfmaddps512_mask(a, b, c, kAllLanes, kDefaultRounding);
+#elif defined(__FMA__) && !defined(__clang__)
+  return __builtin_ia32_vfmaddps256(a, b, c);
+#else
+  Float sum;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    sum[lane] = __builtin_fmaf(a[lane], b[lane], c[lane]);
+  }
+  return sum;
+#endif
+}
+
 /// One bit per lane.
 [[gnu::always_inline]] inline unsigned BitsOfLanes(Int mask) {
-#if defined(__AVX__)
+#if NPU_LANES == 16
+  return static_cast<uint16_t>(__builtin_ia32_cvtd2mask512(mask));
+#elif defined(__AVX__)
   return static_cast<unsigned>(__builtin_ia32_movmskps256((Float)mask));
 #elif defined(__SSE2__)
   return static_cast<unsigned>(__builtin_ia32_movmskps((Float)mask));
@@ -77,7 +109,10 @@ namespace detail {
 }
 
 [[gnu::always_inline]] inline Float WidenHalf(Uint16 half_bits) {
-#if defined(__F16C__) && !defined(__clang__)
+#if NPU_LANES == 16
+  return (Float)__builtin_ia32_vcvtph2ps512_mask((short __attribute__((vector_size(32))))half_bits,
+                                                 Float{}, kAllLanes, kDefaultRounding);
+#elif defined(__F16C__) && !defined(__clang__)
   return (Float)__builtin_ia32_vcvtph2ps256((short __attribute__((vector_size(16))))half_bits);
 #else
   const Uint bits = __builtin_convertvector(half_bits, Uint);
@@ -95,7 +130,10 @@ namespace detail {
 }
 
 [[gnu::always_inline]] inline Uint16 NarrowHalf(Float value) {
-#if defined(__F16C__) && !defined(__clang__)
+#if NPU_LANES == 16
+  using Short = short __attribute__((vector_size(32)));
+  return (Uint16)__builtin_ia32_vcvtps2ph512_mask(value, 0, Short{}, kAllLanes);  // to nearest even
+#elif defined(__F16C__) && !defined(__clang__)
   return (Uint16)__builtin_ia32_vcvtps2ph256(value, 0);  // 0: to nearest even
 #else
   const Uint bits = (Uint)value;
@@ -115,7 +153,7 @@ namespace detail {
 }
 
 [[gnu::always_inline]] inline Float WidenBfloat16(Uint16 bits) {
-#if defined(__AVX2__) && !defined(__clang__)
+#if NPU_LANES == 8 && defined(__AVX2__) && !defined(__clang__)
   using Short = short __attribute__((vector_size(16)));
   // GCC widens the halves one by one, and joins them.
   return (Float)((Uint)__builtin_ia32_pmovzxwd256((Short)bits) << 16);
@@ -126,9 +164,10 @@ namespace detail {
 
 [[gnu::always_inline]] inline Uint16 NarrowBfloat16(Float value) {
   const Uint bits = (Uint)value;
-  const Uint rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const Uint nan = (bits >> 16) | 0x40u;
-  return __builtin_convertvector(Select((Uint)(value != value), nan, rounded), Uint16);
+  const Uint rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+  const Uint quiet = bits | 0x400000u;
+  const Uint wide = value != value ? quiet : rounded;
+  return __builtin_convertvector(wide >> 16, Uint16);
 }
 
 }  // namespace detail

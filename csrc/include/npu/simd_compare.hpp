@@ -41,9 +41,9 @@ template <class T>
   }
 }
 
-/// The bits of count <= 8 elements.
+/// The bits of count <= kCompared elements.
 template <class T>
-inline unsigned CompareByte(Comparison comparison, size_t count, const T* a, const T* b) {
+inline unsigned CompareSome(Comparison comparison, size_t count, const T* a, const T* b) {
   unsigned bits = 0;
   if constexpr (kIsFloatLane<T>) {
     for (size_t i = 0; i < count; i += kLanes) {
@@ -63,15 +63,18 @@ inline unsigned CompareByte(Comparison comparison, size_t count, const T* a, con
 
 }  // namespace detail
 
+/// Elements that are compared at once: those of whole bytes of bits.
+inline constexpr size_t kCompared = kLanes < 8 ? 8 : kLanes;
+
 /// to = bits of a[i] <comparison> b[i] for i < count, or of a[i] <comparison> b[0], then b holds it
-/// 8 times. Bits behind the last element of its byte are 0.
+/// kCompared times. Bits behind the last element of its byte are 0.
 template <class T>
 [[gnu::noinline]] void CompareToBits(Comparison comparison, size_t count, uint8_t* to, const T* a,
                                      const T* b, bool b_is_scalar) {
-  for (size_t i = 0; i < count; i += 8) {
-    const size_t rest = count - i < 8 ? count - i : 8;
-    to[i / 8] =
-        static_cast<uint8_t>(detail::CompareByte(comparison, rest, a + i, b_is_scalar ? b : b + i));
+  for (size_t i = 0; i < count; i += kCompared) {
+    const size_t some = count - i < kCompared ? count - i : kCompared;
+    const unsigned bits = detail::CompareSome(comparison, some, a + i, b_is_scalar ? b : b + i);
+    for (size_t at = 0; at < some; at += 8) to[(i + at) / 8] = static_cast<uint8_t>(bits >> at);
   }
 }
 
@@ -82,14 +85,17 @@ template <class U>
                                     const U* b, bool b_is_scalar) {
   size_t i = 0;
   if constexpr (sizeof(U) < sizeof(uint64_t)) {
-    using Lanes = typename LanesOf<U>::Type;
-    Lanes weights;
-    for (int lane = 0; lane < kLanes; ++lane) weights[lane] = static_cast<U>(1u << lane);
-    for (; i + kLanes <= count; i += kLanes) {
+    constexpr int kStep = kLanes < 8 ? kLanes : 8;  // bits of one byte
+    typedef U Lanes __attribute__((vector_size(kStep * sizeof(U))));
+    Lanes weights, if_set, if_not;
+    for (int lane = 0; lane < kStep; ++lane) weights[lane] = static_cast<U>(1u << lane);
+    for (; i + kStep <= count; i += kStep) {
       const auto from_bit_i = static_cast<U>(bits[i / 8] >> (i % 8));
       const Lanes set = (Lanes{} + from_bit_i) & weights;
       const Lanes mask = (Lanes)(set == weights);
-      const Lanes result = (mask & LoadInt(a + i)) | (~mask & LoadInt(b_is_scalar ? b : b + i));
+      std::memcpy(&if_set, a + i, sizeof(Lanes));
+      std::memcpy(&if_not, b_is_scalar ? b : b + i, sizeof(Lanes));
+      const Lanes result = (mask & if_set) | (~mask & if_not);
       std::memcpy(to + i, &result, sizeof(result));
     }
   }

@@ -22,16 +22,10 @@ struct MultiplyAdd {
       return a * b + c;
     } else {
       if constexpr (std::is_same_v<E, float>) {
-        if (is_fused) return AtOnce(a, b, c);
+        if (is_fused) return detail::FusedMultiplyAdd(a, b, c);
       }
       return detail::Rounded<E>(a * b) + c;
     }
-  }
-
- private:
-  static Float AtOnce(Float a, Float b, Float c) {
-    for (int lane = 0; lane < kLanes; ++lane) c[lane] = __builtin_fmaf(a[lane], b[lane], c[lane]);
-    return c;
   }
 };
 

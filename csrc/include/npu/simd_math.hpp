@@ -16,6 +16,8 @@ namespace detail {
 [[gnu::always_inline]] inline Float SqrtLanes(Float a) {
 #if defined(__clang__)
   return __builtin_elementwise_sqrt(a);
+#elif NPU_LANES == 16
+  return __builtin_ia32_sqrtps512_mask(a, a, kAllLanes, kDefaultRounding);
 #elif defined(__AVX__)
   return __builtin_ia32_sqrtps256(a);
 #elif defined(__SSE2__)

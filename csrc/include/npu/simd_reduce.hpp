@@ -28,13 +28,23 @@ template <class T>
 template <int kStage, int kSecond, class V>
 [[gnu::always_inline]] inline V OfPairs(V a, V b) {
   constexpr int s = kSecond;
-  if constexpr (sizeof(V) == 4 * sizeof(float))
+  if constexpr (sizeof(V) == 16 * sizeof(float))  // moves anywhere
+    return __builtin_shufflevector(a, b, s, 2 + s, 4 + s, 6 + s, 8 + s, 10 + s, 12 + s, 14 + s,
+                                   16 + s, 18 + s, 20 + s, 22 + s, 24 + s, 26 + s, 28 + s, 30 + s);
+  else if constexpr (sizeof(V) == 4 * sizeof(float))
     return __builtin_shufflevector(a, b, s, 2 + s, 4 + s, 6 + s);
   else if constexpr (kStage % 3 == 2)
     return __builtin_shufflevector(a, b, 4 * s, 4 * s + 1, 4 * s + 2, 4 * s + 3, 4 * s + 8,
                                    4 * s + 9, 4 * s + 10, 4 * s + 11);
   else
     return __builtin_shufflevector(a, b, s, 2 + s, 8 + s, 10 + s, 4 + s, 6 + s, 12 + s, 14 + s);
+}
+
+/// All ones in the first count lanes.
+[[gnu::always_inline]] inline Int FirstLanes(size_t count) {
+  Int index;
+  for (int lane = 0; lane < kLanes; ++lane) index[lane] = lane;
+  return index < static_cast<int>(count);
 }
 
 /// Combines the kCount elements in lanes pairwise until one is left, in lane 0.
@@ -56,14 +66,31 @@ template <class T, int kStage, size_t kCount, class F>
 
 }  // namespace detail
 
-/// Combines neighbours of the kCount elements at from, a power of two of at least kLanes, until one
-/// is left; each step is rounded to T.
+/// Lane i of kCount, a power of two of at least kLanes, takes elements i, i + kCount, ... in turn;
+/// then neighbouring lanes are combined until one is left. Each step is rounded to T; length is at
+/// least kCount.
 template <size_t kCount, class F, class T>
-inline T CombineNeighbours(const F& f, const T* from) {
+inline T CombineRepeats(const F& f, const T* from, size_t length) {
   static_assert(kCount >= kLanes && (kCount & (kCount - 1)) == 0, "expected a power of two");
-  Float lanes[kCount / kLanes];
-#pragma GCC unroll 16
-  for (size_t i = 0; i < kCount / kLanes; ++i) lanes[i] = LoadFloat(from + i * kLanes);
+  constexpr size_t kVectors = kCount / kLanes;
+  Float lanes[kVectors];
+#pragma GCC unroll 32
+  for (size_t i = 0; i < kVectors; ++i) lanes[i] = LoadFloat(from + i * kLanes);
+  size_t at = kCount;
+  for (; at + kCount <= length; at += kCount) {
+#pragma GCC unroll 32
+    for (size_t i = 0; i < kVectors; ++i) {
+      lanes[i] = detail::Rounded<T>(f(lanes[i], LoadFloat(from + at + i * kLanes)));
+    }
+  }
+#pragma GCC unroll 32
+  for (size_t i = 0; i < kVectors; ++i, at += kLanes) {
+    if (at >= length) break;
+    const size_t count = length - at < kLanes ? length - at : kLanes;
+    const Float next = LoadFloat(detail::Padded<T>(from + at, count).lanes);
+    const Float combined = detail::Rounded<T>(f(lanes[i], next));
+    lanes[i] = detail::FirstLanes(count) ? combined : lanes[i];
+  }
   T result[kLanes];
   StoreFloat(result, detail::CombineStages<T, 0, kCount>(f, lanes));
   return result[0];

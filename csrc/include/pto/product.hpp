@@ -13,7 +13,7 @@
 /// How a product of tiles is computed: blocks of A and panels of B, packed.
 namespace pto::detail {
 
-// A block of A and a panel of B in the type that is multiplied: 64 and 12 KiB of the stack.
+// A block of A and a panel of B in the type that is multiplied: 64 and at most 32 KiB of stack.
 inline constexpr size_t kBlockRows = 128;
 inline constexpr size_t kBlockDepth = 128;
 
@@ -135,7 +135,7 @@ struct Product {
     }
   }
 
-  static constexpr size_t PitchOf(size_t depth) { return (depth + 7) / 8 * 8; }
+  static constexpr size_t PitchOf(size_t depth) { return (depth + 15) / 16 * 16; }
 
   /// rows of a_block, which starts at first_row, times kCols columns, or less of the last panel.
   template <int kCols>
@@ -160,11 +160,19 @@ struct Product {
     }
   }
 
+  template <int kIndex>
+  using PanelOf = std::integral_constant<int, npu::simd::kPanels[kIndex]>;
+
+  /// The columns that whole panels cover, up to whole boxes.
+  template <int kIndex>
+  size_t WholePanels() const {
+    constexpr size_t kPanel = PanelOf<kIndex>::value;
+    constexpr size_t kBoxes = kPanel % Sums::kCols == 0 ? kPanel : 2 * kPanel;
+    return n / kBoxes * kBoxes;
+  }
+
   [[gnu::noinline]] void Run(Start start) const {
     const Sums sums = {c.data(), Order<Acc>(c).Lines() * Sums::kCols, Sums::kCols};
-    // Two wide panels cover three boxes.
-    constexpr size_t kWide = npu::simd::kWidePanel, kNarrow = npu::simd::kPanel;
-    const size_t wide_cols = n / (2 * kWide) * (2 * kWide);
     alignas(64) T a_block[kBlockRows * kBlockDepth];
     for (size_t first_k = 0; first_k < k; first_k += kBlockDepth) {
       const size_t depth = std::min(kBlockDepth, k - first_k);
@@ -172,12 +180,15 @@ struct Product {
         const size_t rows = std::min(kBlockRows, m - row);
         PackRows(a, row, rows, first_k, depth, PitchOf(depth), a_block);
         Shorten(a_block, rows * PitchOf(depth));
-        const auto panel = [&](auto cols, size_t first_col) {
-          Panel<cols>(start, sums, a_block, row, rows, first_k, depth, first_col);
-        };
         size_t col = 0;
-        for (; col < wide_cols; col += kWide) panel(std::integral_constant<int, kWide>(), col);
-        for (; col < n; col += kNarrow) panel(std::integral_constant<int, kNarrow>(), col);
+        const auto panels = [&](auto cols, size_t end) {
+          for (; col < end; col += cols) {
+            Panel<cols>(start, sums, a_block, row, rows, first_k, depth, col);
+          }
+        };
+        panels(PanelOf<0>(), WholePanels<0>());
+        panels(PanelOf<1>(), WholePanels<1>());
+        panels(PanelOf<2>(), n);
       }
       start = {sums.data, sums.box_step, sums.row_step};
     }

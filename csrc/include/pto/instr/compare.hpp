@@ -150,8 +150,8 @@ template <class Dst, class Src>
   npu::Issue("TCMPS", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
     const Computed region = CheckCompared<kComparedToScalar>(core, "TCMPS", mode, dst, src);
-    T scalars[8];
-    std::fill_n(scalars, 8, place != nullptr ? *place : scalar);
+    T scalars[npu::simd::kCompared];
+    std::fill_n(scalars, npu::simd::kCompared, place != nullptr ? *place : scalar);
     if constexpr (IsComputed<T>(kComparedToScalar))
       CompareRows<Dst, Src, T>(core, mode, region, dst, src, scalars, 0, true);
   });

@@ -117,10 +117,12 @@ inline void ConvertToFloat(Conversion how, const Dst& dst, const Src& src) {
     MapTiles(RoundToIntegral{how.rounding}, how.region, dst, src);
   } else if constexpr (kIsHalf<D>) {
     const float bound = how.saturates ? kLargest<D> : std::numeric_limits<float>::infinity();
-    if (how.rounding == Rounding::kNearestEven) {
+    if (how.rounding != Rounding::kNearestEven) {
+      MapTiles(NarrowTo<D>{how.rounding, bound}, how.region, dst, src);
+    } else if (how.saturates) {
       MapTiles(npu::simd::Clamp{bound}, how.region, dst, src);
     } else {
-      MapTiles(NarrowTo<D>{how.rounding, bound}, how.region, dst, src);
+      MapTiles(Identity{}, how.region, dst, src);
     }
   } else if constexpr (std::is_integral_v<S> && sizeof(S) >= 4) {
     MapTiles(IntToFloat{how.rounding}, how.region, dst, src);

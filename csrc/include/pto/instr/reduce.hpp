@@ -34,7 +34,7 @@ inline constexpr size_t kRepeat = kRepeatBytes / sizeof(T);
 template <class F, class T>
 T CombinePairwise(const F& f, const T* from, size_t count) {
   if constexpr (npu::simd::kIsFloatLane<T>) {
-    if (count == kRepeat<T>) return npu::simd::CombineNeighbours<kRepeat<T>>(f, from);
+    if (count == kRepeat<T>) return npu::simd::CombineRepeats<kRepeat<T>>(f, from, count);
   }
   constexpr size_t kPairs = kRepeat<T> / 2;
   // Whole vectors: what is computed behind the pairs is not used.
@@ -64,6 +64,9 @@ template <class F, class T>
 T CombineLine(const F& f, npu::Generation generation, const T* line, size_t length) {
   constexpr size_t kLanes = kRepeat<T>;
   if (generation == npu::Generation::kA3 && length > kLanes) {
+    if constexpr (npu::simd::kIsFloatLane<T>) {
+      return npu::simd::CombineRepeats<kLanes>(f, line, length);
+    }
     T lanes[kLanes];
     std::copy_n(line, kLanes, lanes);
     for (size_t i = kLanes; i < length; i += kLanes) {
