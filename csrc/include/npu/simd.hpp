@@ -7,24 +7,11 @@
 #include <type_traits>
 
 #include "npu/half.hpp"
+#include "npu/simd_lanes.hpp"
 
 /// Loops over contiguous elements, on the compiler's vector types: no intrinsics header, which
 /// would cost a JIT compile a second.
 namespace npu::simd {
-
-// Wider lanes than registers are taken apart one by one. Clang has other builtins for 512 bits.
-#if defined(__AVX512DQ__) && !defined(__clang__)
-#define NPU_LANES 16
-#elif defined(__AVX__)
-#define NPU_LANES 8
-#else
-#define NPU_LANES 4
-#endif
-inline constexpr int kLanes = NPU_LANES;
-using Float = float __attribute__((vector_size(4 * kLanes)));
-using Int = int32_t __attribute__((vector_size(4 * kLanes)));
-using Uint = uint32_t __attribute__((vector_size(4 * kLanes)));
-using Uint16 = uint16_t __attribute__((vector_size(2 * kLanes)));
 
 template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t>;
@@ -276,22 +263,12 @@ template <class F, class To, class... From>
   StoreLanes(to, f(LoadAsFloat(from)...));
 }
 
-/// A copy of count < kLanes elements with zeros behind them.
-template <class T>
-struct Padded {
-  T lanes[kLanes];
-  Padded(const T* from, size_t count) {
-    std::memset(static_cast<void*>(lanes), 0, sizeof(lanes));
-    std::memcpy(static_cast<void*>(lanes), from, count * sizeof(T));
-  }
-};
-
 /// The same for the last count < kLanes elements: same code, same bits.
 template <class F, class To, class... From>
 [[gnu::noinline]] void MapTail(const F& f, size_t count, To* to, const From*... from) {
   To result[kLanes];
   MapLanes(f, result, Padded<From>(from, count).lanes...);
-  std::memcpy(static_cast<void*>(to), result, count * sizeof(To));
+  CopyFirst(to, result, count);
 }
 
 }  // namespace detail

@@ -22,17 +22,27 @@ template <class T>
     return value;
 }
 
-/// The first (kSecond = 0) or second ones of all pairs of neighbours in a and b. Moves between the
-/// halves of 8 lanes are slow: two stages keep within them, which puts lanes 0 to 3 of all vectors
-/// before lanes 4 to 7 of them, and every third stage pairs the halves.
+/// The first (kSecond = 0) or second ones of all pairs of neighbours in a and b.
+template <int kSecond, class V>
+[[gnu::always_inline]] inline V InOrder(V a, V b) {
+  constexpr int s = kSecond;
+  if constexpr (sizeof(V) == 4 * sizeof(float))
+    return __builtin_shufflevector(a, b, s, 2 + s, 4 + s, 6 + s);
+  else if constexpr (sizeof(V) == 8 * sizeof(float))
+    return __builtin_shufflevector(a, b, s, 2 + s, 4 + s, 6 + s, 8 + s, 10 + s, 12 + s, 14 + s);
+  else
+    return __builtin_shufflevector(a, b, s, 2 + s, 4 + s, 6 + s, 8 + s, 10 + s, 12 + s, 14 + s,
+                                   16 + s, 18 + s, 20 + s, 22 + s, 24 + s, 26 + s, 28 + s, 30 + s);
+}
+
+/// The same in an order that suits the kStage-th of several such steps. Moves between the halves of
+/// 8 lanes are slow: two stages keep within them, which puts lanes 0 to 3 of all vectors before
+/// lanes 4 to 7 of them, and every third stage pairs the halves.
 template <int kStage, int kSecond, class V>
 [[gnu::always_inline]] inline V OfPairs(V a, V b) {
   constexpr int s = kSecond;
-  if constexpr (sizeof(V) == 16 * sizeof(float))  // moves anywhere
-    return __builtin_shufflevector(a, b, s, 2 + s, 4 + s, 6 + s, 8 + s, 10 + s, 12 + s, 14 + s,
-                                   16 + s, 18 + s, 20 + s, 22 + s, 24 + s, 26 + s, 28 + s, 30 + s);
-  else if constexpr (sizeof(V) == 4 * sizeof(float))
-    return __builtin_shufflevector(a, b, s, 2 + s, 4 + s, 6 + s);
+  if constexpr (sizeof(V) != 8 * sizeof(float))
+    return InOrder<kSecond>(a, b);
   else if constexpr (kStage % 3 == 2)
     return __builtin_shufflevector(a, b, 4 * s, 4 * s + 1, 4 * s + 2, 4 * s + 3, 4 * s + 8,
                                    4 * s + 9, 4 * s + 10, 4 * s + 11);
@@ -41,10 +51,10 @@ template <int kStage, int kSecond, class V>
 }
 
 /// All ones in the first count lanes.
-[[gnu::always_inline]] inline Int FirstLanes(size_t count) {
+[[gnu::always_inline]] inline Int FirstLanes(int count) {
   Int index;
   for (int lane = 0; lane < kLanes; ++lane) index[lane] = lane;
-  return index < static_cast<int>(count);
+  return index < count;
 }
 
 /// Combines the kCount elements in lanes pairwise until one is left, in lane 0.
@@ -61,6 +71,25 @@ template <class T, int kStage, size_t kCount, class F>
       lanes[i] = Rounded<T>(f(OfPairs<kStage, 0>(a, b), OfPairs<kStage, 1>(a, b)));
     }
     return CombineStages<T, kStage + 1, kCount / 2>(f, lanes);
+  }
+}
+
+/// Combines the first count of the kCount elements in lanes pairwise until one is left, in lane 0;
+/// an element without a neighbour passes.
+template <class T, size_t kCount, class F>
+[[gnu::always_inline]] inline Float CombineFirst(const F& f, Float* lanes, int count) {
+  if constexpr (kCount == 1) {
+    return lanes[0];
+  } else {
+    constexpr size_t kVectors = kCount <= kLanes ? 1 : kCount / kLanes / 2;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kVectors; ++i) {
+      const Float a = lanes[2 * i], b = kCount <= kLanes ? a : lanes[2 * i + 1];
+      const Float first = InOrder<0>(a, b);
+      const Float combined = Rounded<T>(f(first, InOrder<1>(a, b)));
+      lanes[i] = FirstLanes(count / 2 - static_cast<int>(i) * kLanes) ? combined : first;
+    }
+    return CombineFirst<T, kCount / 2>(f, lanes, (count + 1) / 2);
   }
 }
 
@@ -89,10 +118,26 @@ inline T CombineRepeats(const F& f, const T* from, size_t length) {
     const size_t count = length - at < kLanes ? length - at : kLanes;
     const Float next = LoadFloat(detail::Padded<T>(from + at, count).lanes);
     const Float combined = detail::Rounded<T>(f(lanes[i], next));
-    lanes[i] = detail::FirstLanes(count) ? combined : lanes[i];
+    lanes[i] = detail::FirstLanes(static_cast<int>(count)) ? combined : lanes[i];
   }
   T result[kLanes];
   StoreFloat(result, detail::CombineStages<T, 0, kCount>(f, lanes));
+  return result[0];
+}
+
+/// Combines neighbours of the length <= kCount elements at from until one is left; an element
+/// without a neighbour passes. Each step is rounded to T.
+template <size_t kCount, class F, class T>
+inline T CombineNeighbours(const F& f, const T* from, size_t length) {
+  Float lanes[kCount / kLanes];
+#pragma GCC unroll 32
+  for (size_t i = 0; i < kCount / kLanes; ++i) {
+    const size_t at = i * kLanes;
+    const size_t count = length <= at ? 0 : length - at < kLanes ? length - at : kLanes;
+    lanes[i] = LoadFloat(detail::Padded<T>(count == 0 ? from : from + at, count).lanes);
+  }
+  T result[kLanes];
+  StoreFloat(result, detail::CombineFirst<T, kCount>(f, lanes, static_cast<int>(length)));
   return result[0];
 }
 

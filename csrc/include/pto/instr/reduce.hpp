@@ -35,6 +35,7 @@ template <class F, class T>
 T CombinePairwise(const F& f, const T* from, size_t count) {
   if constexpr (npu::simd::kIsFloatLane<T>) {
     if (count == kRepeat<T>) return npu::simd::CombineRepeats<kRepeat<T>>(f, from, count);
+    return npu::simd::CombineNeighbours<kRepeat<T>>(f, from, count);
   }
   constexpr size_t kPairs = kRepeat<T> / 2;
   // Whole vectors: what is computed behind the pairs is not used.
@@ -184,7 +185,8 @@ template <class Dst, class Src, class Combine, class... Tmp>
   const void* call_site = __builtin_return_address(0);
   const auto lines = LinesOf(src);
   const auto operands = [&](auto report) {
-    const auto cols = static_cast<int>(lines.length), pairs = static_cast<int>(lines.count / 2);
+    const auto cols = static_cast<int>(lines.length);
+    [[maybe_unused]] const auto pairs = static_cast<int>(lines.count / 2);
     const npu::Work work = {lines.count * lines.length, 0, 0};
     if (lines.count == 0) return report(work);
     report(work, StartAccess(dst, 1, cols, true), StartAccess(tmp, pairs, cols, true)...,
