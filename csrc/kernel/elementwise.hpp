@@ -26,10 +26,11 @@ using Computed = std::conditional_t<std::is_same_v<T, bfloat16_t> ||
 
 /// Blocks of 32 bytes of tiles that hold one row, or a part of it: many where an operation goes
 /// over its tiles but once or twice, so that what a tile costs beside its elements counts less.
-template <class Operation, class T>
+template <class Operation, class T, int kOperands>
 constexpr int kLongBlocks = kTileBlocks * (!std::is_same_v<Computed<Operation, T>, T> ? 1
-                                           : Operation::kTakesScratch ? 2
-                                                                      : kLongestTile);
+                                           : Operation::kTakesScratch                 ? 2
+                                           : kOperands == 3 ? kLongestTile / 2
+                                                            : kLongestTile);
 
 /// A wide tile is a tile of 16-bit elements in float.
 constexpr unsigned kWideBytes = 2 * kTileBytes;
@@ -151,7 +152,7 @@ AICORE void Run(const Operation& operation, GM_ADDR z, __gm__ uint8_t* const (&x
   for (int k = 0; k < kOperands; ++k) operands[k] = (__gm__ T*)x[k];
   strided::WithRowBlocks<T>(tiling.shape[tiling.dims - 1], [&](auto blocks) {
     constexpr int kBlocks = blocks.value;
-    RunTiles<T, kBlocks == kTileBlocks ? kLongBlocks<Operation, T> : kBlocks>(
+    RunTiles<T, kBlocks == kTileBlocks ? kLongBlocks<Operation, T, kOperands> : kBlocks>(
         operation, (__gm__ T*)z, operands, tiling);
   });
 }

@@ -13,11 +13,11 @@ constexpr int kTileBlocks = 128;
 constexpr int kTileBytes = kTileBlocks * 32;
 
 /// Tile buffers that the longest tiles of kernels take.
-constexpr int kLongestTile = 4;
+constexpr int kLongestTile = 8;
 
 /// Bytes of work that a block starts for. The emulator runs blocks one after the other, and each
 /// costs time beside its elements.
-constexpr int kBytesPerBlock = 4 * kLongestTile * kTileBytes;
+constexpr int kBytesPerBlock = 2 * kLongestTile * kTileBytes;
 
 /// The blocks of 32 bytes per tile row that the kernels are built for; the least that holds a row
 /// is taken.
