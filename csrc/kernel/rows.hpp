@@ -376,12 +376,18 @@ class Rows {
 };
 
 /// Calls body with the blocks of 32 bytes per tile row that suit tiling, as a constant: all
-/// kRowBlocks where rows are reduced, for columns tiles that are narrow enough to be tall.
+/// kRowBlocks where rows are reduced, and those of two rows, for columns tiles that are narrow
+/// enough to be tall.
 template <class T, template <class, int, int> class AxisOf, int kOperands, class Body>
 AICORE void WithBlocks(const RowTiling<kOperands>& tiling, const Body& body) {
   const int64_t cols = tiling.shape[tiling.dims - 1];
   if constexpr (std::is_same_v<AxisOf<float, 8, 8>, AlongRows<float, 8, 8>>) {
-    strided::WithRowBlocks<T>(cols, body);
+    constexpr int kHalf = kTileBlocks / 2;
+    const int64_t blocks = (cols * static_cast<int64_t>(sizeof(T)) + 31) / 32;
+    if (blocks > kHalf / 2 && blocks <= kHalf)
+      body(std::integral_constant<int, kHalf>{});
+    else
+      strided::WithRowBlocks<T>(cols, body);
   } else if (cols * static_cast<int64_t>(sizeof(T)) <= 32) {
     body(std::integral_constant<int, 1>{});
   } else {
