@@ -3,8 +3,8 @@
 
 Written for being right, not for being fast, from the rules of the chip alone (docs/checker.md), on A2 and A3:
 a pipe keeps its order; the scalar unit hands out the instructions of all pipes, so that what it waits for holds back
-all that follow, while its own accesses are those of one more pipe. In auto mode the text is the order.
-Both vector cores of a block may store the same bytes by one line.
+all that follow, while its own accesses are those of one more pipe; some instructions set and wait for flags by
+themselves. In auto mode the text is the order. Both vector cores of a block may store the same bytes by one line.
 """
 
 from collections import defaultdict, deque
@@ -56,6 +56,10 @@ class Graph:
         self._hold[core] = self._node([*held, *others])
         return self._on_pipe(core, PIPE_S, self._hold[core])
 
+    def _wait(self, core: Core, pipe: int, earlier: int) -> int:
+        """A pipe waits for earlier."""
+        return self._held_by(core, earlier) if pipe == PIPE_S else self._on_pipe(core, pipe, earlier)
+
     def _behind_all(self, core: Core) -> int:
         held = [self._hold[core]] if core in self._hold else []
         return self._node([*self._last[core].values(), *held])
@@ -76,10 +80,9 @@ class Graph:
             self._flags[flag].append(node)
             return node
         if kind == recording.WAIT:
-            earlier = self._flags[flag].popleft()
-            destination = flag[2]
-            is_held = destination == PIPE_S
-            return self._held_by(core, earlier) if is_held else self._on_pipe(core, destination, earlier)
+            return self._wait(core, flag[2], self._flags[flag].popleft())
+        if kind == recording.INNER:
+            return self._wait(core, flag[2], self._on_pipe(core, pipe))
         if kind == recording.BARRIER:
             return self._meet(core) if pipe == PIPE_ALL else self._on_pipe(core, pipe)
         if kind == recording.SET_CROSS:

@@ -24,7 +24,8 @@ enum Kind : int64_t {
   kWaitCrossCore,
   kArrive,
   kLeave,
-  kPlacement
+  kPlacement,
+  kInnerFlag  // set and awaited by an instruction itself
 };
 
 struct Event {
@@ -89,6 +90,9 @@ class Recorder final : public npu::InstructionObserver {
   void OnWaitFlag(const npu::Core& core, npu::Pipe source, npu::Pipe destination, int id,
                   const void* call_site) override {
     AddFlag(core, kWaitFlag, source, destination, id, call_site);
+  }
+  void OnInnerFlag(const npu::Core& core, npu::Pipe source, npu::Pipe destination) override {
+    AddFlag(core, kInnerFlag, source, destination, 0, nullptr);
   }
   void OnBarrier(const npu::Core& core, npu::Pipe pipe, const void* call_site) override {
     Add(core, kBarrier, pipe, call_site);

@@ -12,7 +12,7 @@ from op_extension.source_lines import call_sites
 
 FOLDER = Path(__file__).resolve().parent
 HEADER = "recorder.hpp"
-(BEGIN, INSTRUCTION, SET, WAIT, BARRIER, SET_CROSS, WAIT_CROSS, ARRIVE, LEAVE, PLACEMENT) = range(10)
+(BEGIN, INSTRUCTION, SET, WAIT, BARRIER, SET_CROSS, WAIT_CROSS, ARRIVE, LEAVE, PLACEMENT, INNER) = range(11)
 #: What a call does instead.
 LEFT_OUT, MOVED_BY_32, MOVED_BY_TILE = range(1, 4)
 

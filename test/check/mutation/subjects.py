@@ -92,6 +92,11 @@ SHORT = (
         lambda: (numbers(3, 64), room(3, 64), room(3, 64)),
         3,
     ),
+    _own(
+        "my_topk_backward.cpp",
+        "my_topk_backward_gather_float",
+        lambda: (room(3, 5), numbers(3, 100), _places(), _words(3, 100, 5)),
+    ),
 )
 
 _ATTENTION_ROWS = 130  # more than a block of them, of each kernel
@@ -293,11 +298,6 @@ LONG = (
         "my_topk_backward.cpp",
         "my_topk_backward_float",
         lambda: (room(3, 100), numbers(3, 5), _places(), _words(3, 100, 5)),
-    ),
-    _own(
-        "my_topk_backward.cpp",
-        "my_topk_backward_gather_float",
-        lambda: (room(3, 5), numbers(3, 100), _places(), _words(3, 100, 5)),
     ),
     _own(
         "my_cross_entropy.cpp",
