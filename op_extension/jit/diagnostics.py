@@ -70,6 +70,21 @@ def link_error(output: str, command: str, source: Path) -> CompileError:
     return CompileError(message, source, None, output, command)
 
 
+def _entry_message(sentence: str, entry: str, core: str) -> str:
+    """What an error in the generated lines behind the caller's file means for the file."""
+    if sentence.startswith("expected "):  # the text of these lines alone is good syntax
+        return f"expected a declaration that is whole at the end of the file (a brace is open?), got: {sentence}"
+    if "unable to deduce" in sentence and not entry.endswith(">"):
+        return (
+            f'expected the name of one function, of a template with its arguments (entry="{entry}<float>"), '
+            f"got {entry}, which is a template or several functions"
+        )
+    return (
+        f'expected a kernel {entry} (extern "C" __global__ AICORE void {entry}(...)) in the {core} pass, '
+        f"got: {sentence}; core= in kernel.load says which passes there are"
+    )
+
+
 def compile_error(
     output: str, command: str, foreign: Iterable[str], entry: str, source: Path, core: str
 ) -> CompileError:
@@ -90,23 +105,8 @@ def compile_error(
         return CompileError(message, source, None, output, command)
     text = _ERROR.match(lines[error].text)
     sentence = text["message"] if text else ""
-    if lines[error].path == "<entry>" and sentence.startswith("expected "):  # its text alone is good syntax
-        message = (
-            f"{source}: expected a declaration that is whole at the end of the file (a brace is open?), got: {sentence}"
-        )
-        return CompileError(message, source, None, output, command)
-    if lines[error].path == "<entry>" and "unable to deduce" in sentence and not entry.endswith(">"):
-        message = (
-            f'{source}: expected the name of one function, of a template with its arguments (entry="{entry}<float>"), '
-            f"got {entry}, which is a template or several functions"
-        )
-        return CompileError(message, source, None, output, command)
     if lines[error].path == "<entry>":
-        message = (
-            f'{source}: expected a kernel {entry} (extern "C" __global__ AICORE void {entry}(...)) in the {core} pass, '
-            f"got: {sentence}; core= in kernel.load says which passes there are"
-        )
-        return CompileError(message, source, None, output, command)
+        return CompileError(f"{source}: {_entry_message(sentence, entry, core)}", source, None, output, command)
     place = _own_place(lines, error, foreign) or lines[error]
     path = Path(place.path)
     message = f"{path}:{place.line}: error: {sentence}\n  {place.line:5} | {_source_line(path, place.line)}"
