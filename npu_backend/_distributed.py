@@ -3,10 +3,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
-from npu_backend._after_import import after_import
-
 
 def is_hccl_available() -> bool:
     """Whether ``torch.distributed.init_process_group("hccl")`` works: this build of PyTorch has Gloo."""
@@ -15,7 +11,10 @@ def is_hccl_available() -> bool:
     return distributed.is_gloo_available()
 
 
-def _register(distributed: ModuleType) -> None:
+def apply() -> None:
+    """Registers the backend with :mod:`torch.distributed`, which ``import torch`` imports."""
+    from torch import distributed
+
     if not distributed.is_available():
         return
     distributed.is_hccl_available = is_hccl_available  # type: ignore[attr-defined]
@@ -25,8 +24,3 @@ def _register(distributed: ModuleType) -> None:
 
     distributed.ProcessGroupHCCL = ProcessGroupHCCL  # type: ignore[attr-defined]
     distributed.Backend.register_backend("hccl", ProcessGroupHCCL, devices=["npu"])
-
-
-def apply() -> None:
-    """Registers the backend, once somebody imports :mod:`torch.distributed`."""
-    after_import("torch.distributed", _register)
