@@ -28,6 +28,7 @@ __all__ = ["Comparison", "Kernel", "Launcher", "Parameter", "compare", "load"]
 
 _PASSES = {"vector": ("vector",), "cube": ("cube",), "mix": ("vector", "cube")}
 _ENTRY = re.compile(r"[A-Za-z_]\w*(::\w+)*(<[\w\s:<>,*-]*>)?")
+_OTHER_OUTPUT = ("-E", "-S", "-c", "-fsyntax-only", "-###")  # and -M..., -o: what the compiler makes, and where to
 _DEFINE = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=.*)?")
 
 Stream = torch.Stream | None
@@ -249,6 +250,8 @@ def _flags(values: Any) -> tuple[str, ...]:
     flags = _sequence("flags", values)
     for flag in flags:
         _check("flags", not flag.startswith("-fsanitize"), "flags without a sanitizer, which the process lacks", flag)
+        other = flag in _OTHER_OUTPUT or flag.startswith(("-M", "-o"))
+        _check("flags", not other, "flags with which the compiler makes the object file that it is asked for", flag)
     return flags
 
 

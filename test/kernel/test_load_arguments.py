@@ -48,6 +48,13 @@ class LoadArgumentsTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "expected flags without a sanitizer.* as flags, got '-fsanitize=add"):
             op_extension.kernel.load(SOURCE, entry="fill", flags=["-fsanitize=address"])
 
+    def test_flags_that_make_something_else_are_refused(self):
+        for flag in ("-E", "-S", "-c", "-o", "-okernel.o", "-M", "-MF", "-fsyntax-only"):
+            sentence = f"expected flags with which the compiler makes the object file .* as flags, got '{flag}'"
+            with self.subTest(flag), self.assertRaisesRegex(ValueError, sentence):
+                op_extension.kernel.load(SOURCE, entry="fill", flags=["-O0", flag])
+        op_extension.kernel.load(SOURCE, entry="fill", flags=["-march=native", "-Og", "-fno-exceptions"])
+
 
 class LaunchArgumentsTest(KernelTest):
     def test_by_name_are_refused(self):
