@@ -213,6 +213,15 @@ print("ran")
 """
         self.assertEqual(run_python(code, NPU_CHECK="off").stdout, "ran\n")
 
+    def test_names_a_negative_offset_as_it_was_given(self):
+        for offset in (-1, 64, -(2**31)):
+            sentence = rf"Value: expected an element from 0 to 63, got {offset}, at"
+            self.assert_faults_at_once("element", "Get" + sentence, offset, False)
+            self.assert_faults_at_once("element", "Set" + sentence, offset, True)
+        for length in (-64, -1, 0, 65):
+            sentence = f"TMRGSORT: expected a blockLen of a multiple of 64, got {length}, at"
+            self.assert_faults_at_once("block_length", sentence, length)
+
     def test_names_the_line_beside_a_large_kernel_that_is_left_out(self):
         source = self.source(BESIDE_A_LARGE_ONE)
         want = BESIDE_A_LARGE_ONE.count("\n")

@@ -86,7 +86,7 @@ NPU_ONE_BODY(void CopyToVector(void* to, const void* from, uint32_t core_index,
              blocks, [&](npu::Core& core) {
                if (core_index > 1) {
                  npu::RaiseFault("copy_cbuf_to_ubuf", "vector core 0 or 1",
-                                 npu::TextOf(core_index));
+                                 npu::TextOf(static_cast<int32_t>(core_index)));
                }
                return core.scheduler->VectorBuffer(core, core_index);
              });

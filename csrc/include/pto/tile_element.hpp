@@ -59,10 +59,12 @@ void WriteElement(const TileT& tile, size_t row, size_t col, const typename Tile
   }
 }
 
+/// No tile has 2^31 elements: an offset from there on was a negative one.
 NPU_ONE_BODY(NPU_RAISES void RaiseElement(const char* op, bool has_address, int count,
                                           uint32_t offset)) {
   if (!has_address) npu::RaiseFault(op, "a tile with an address from TASSIGN", "one without");
-  npu::RaiseFault(op, "an element from 0 to " + npu::TextOf(count - 1), npu::TextOf(offset));
+  npu::RaiseFault(op, "an element from 0 to " + npu::TextOf(count - 1),
+                  npu::TextOf(static_cast<int32_t>(offset)));
 }
 NPU_ONE_BODY(NPU_RAISES void RaiseElementAt(const char* op, bool has_address, int rows, int cols,
                                             size_t row, size_t col)) {

@@ -46,6 +46,23 @@ extern "C" __global__ AICORE void float64() {
   TADD(tile, tile, tile);
 }
 
+extern "C" __global__ AICORE void element(int32_t offset, bool writes) {
+  VecTile<float, 8, 8> tile(8, 8);
+  TASSIGN(tile, 0);
+  if (writes) {
+    tile.SetValue(offset, 1.0f);
+  } else {
+    tile.SetValue(0, tile.GetValue(offset));
+  }
+}
+
+extern "C" __global__ AICORE void block_length(int32_t length) {
+  VecTile<float, 1, 1024> dst(1, 1024), src(1, 1024);
+  TASSIGN(dst, 0);
+  TASSIGN(src, 4096);
+  TMRGSORT(dst, src, length);
+}
+
 extern "C" __global__ AICORE void no_address() {
   VecTile<float, 8, 8> tile(8, 8);
   TADD(tile, tile, tile);

@@ -165,8 +165,9 @@ inline size_t MergeLists(std::byte* to, SortedList* lists, size_t count, bool st
 }
 
 NPU_ONE_BODY(void CheckBlockLength(uint32_t length, int columns)) {
-  if (length == 0 || length % 64 != 0) {
-    npu::RaiseFault("TMRGSORT", "a blockLen of a multiple of 64", npu::TextOf(length));
+  const auto given = static_cast<int32_t>(length);  // by a caller with an int
+  if (given <= 0 || given % 64 != 0) {
+    npu::RaiseFault("TMRGSORT", "a blockLen of a multiple of 64", npu::TextOf(given));
   }
   const int64_t merged = static_cast<int64_t>(length) * static_cast<int64_t>(kMostLists);
   if (columns % merged == 0 && columns / merged >= 1 && columns / merged <= 255) return;
