@@ -35,7 +35,7 @@ machine:
 	@sh tools/check_machine.sh "$(PYTHON)" "$(JOBS)"
 
 $(VENV)/.made: | machine
-	@echo "make: making $(VENV)"
+	@echo "make: making $(VENV); the first time takes minutes: packages are installed, and all kernels compiled"
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@

@@ -37,6 +37,16 @@ class AnswerTest(unittest.TestCase):
         self.assertEqual(self.answer(sys.executable, "12").returncode, 0)
 
 
+class FirstTimeTest(unittest.TestCase):
+    def test_says_before_it_installs_that_it_takes_minutes(self):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+        for target in ("demo", "test"):
+            with self.subTest(target), tempfile.TemporaryDirectory() as folder:
+                command = ["make", "--dry-run", "-C", ROOT, target, f"VENV={folder}/venv"]
+                done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+                self.assertRegex(done.stdout.partition("pip install")[0], "the first time takes minutes")
+
+
 class CompilerTest(unittest.TestCase):
     def test_one_that_lacks_what_the_headers_use_is_named(self):
         for lacking in ("_Float16", "__builtin_shufflevector", "constinit"):
