@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/memory_map.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <pybind11/stl.h>
 
 #include <cstdint>
@@ -48,16 +46,11 @@ py::list Stores() {
   return list;
 }
 
-/// The library that code at address belongs to, and its address in the file; ("", 0) when nobody
-/// knows.
 py::tuple Locate(uintptr_t address) {
-  Dl_info info;
-  void* found = nullptr;
-  if (dladdr1(reinterpret_cast<void*>(address), &info, &found, RTLD_DL_LINKMAP) == 0 ||
-      info.dli_fname == nullptr) {
-    return py::make_tuple("", 0);
-  }
-  return py::make_tuple(info.dli_fname, address - static_cast<const link_map*>(found)->l_addr);
+  const char* library = nullptr;
+  uint64_t offset = 0;
+  Check(npuLocate(reinterpret_cast<const void*>(address), &library, &offset));
+  return py::make_tuple(library, offset);
 }
 
 std::vector<std::string> SourceLines(const std::vector<std::pair<std::string, uint64_t>>& places) {

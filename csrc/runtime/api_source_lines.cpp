@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI: lines of sources.
+// The C ABI: places of code, and lines of sources.
 #include <string>
 #include <vector>
 
@@ -8,6 +8,19 @@
 
 using namespace npu::runtime;  // NOLINT(google-build-using-namespace): this file is the runtime's
                                // face
+
+npuError_t npuLocate(const void* address, const char** library, uint64_t* offset) {
+  return Asking(__func__, [&](const char* function) {
+    if (library == nullptr || offset == nullptr) {
+      return Invalid(function, "pointers for library and offset", "NULL");
+    }
+    thread_local CodePlace place;
+    place = Locate(address);
+    *library = place.library.c_str();
+    *offset = place.offset;
+    return NPU_SUCCESS;
+  });
+}
 
 npuError_t npuSourceLines(size_t count, const char* const* libraries, const uint64_t* offsets,
                           const char** lines) {

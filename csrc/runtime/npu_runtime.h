@@ -246,6 +246,9 @@ typedef struct npuStore {
   const void* call_site;
 } npuStore;
 
+/** Where the code at address lies: a library, "" where nobody knows, and an offset in it. The name
+ * stays valid until the thread asks again. */
+NPU_API npuError_t npuLocate(const void* address, const char** library, uint64_t* offset);
 /** Lines ("add.cpp:12") of the code at count places, offsets in libraries ("": unknown): of the
  * kernel's own file, not of headers that were inlined into it. Where binutils' addr2line or line
  * tables are missing, the library and the offset. Texts stay valid until the thread asks again. */

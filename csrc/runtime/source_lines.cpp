@@ -129,16 +129,19 @@ std::string OwnLine(const Frames& frames) {
 
 }  // namespace
 
-CodePlace PlaceOf(const void* call_site) {
+CodePlace Locate(const void* address) {
   Dl_info info;
   void* found = nullptr;
-  if (call_site == nullptr) return {};
-  // The call stands before the address it returns to.
-  const auto* call = static_cast<const char*>(call_site) - 1;
-  if (dladdr1(call, &info, &found, RTLD_DL_LINKMAP) == 0 || info.dli_fname == nullptr) return {};
+  if (dladdr1(address, &info, &found, RTLD_DL_LINKMAP) == 0 || info.dli_fname == nullptr) return {};
   // Not dli_fbase: a library need not begin at address 0 of its file.
   const auto moved_by = static_cast<const link_map*>(found)->l_addr;
-  return {info.dli_fname, reinterpret_cast<uintptr_t>(call) - moved_by};
+  return {info.dli_fname, reinterpret_cast<uintptr_t>(address) - moved_by};
+}
+
+CodePlace PlaceOf(const void* call_site) {
+  if (call_site == nullptr) return {};
+  // The call stands before the address it returns to.
+  return Locate(static_cast<const char*>(call_site) - 1);
 }
 
 std::vector<std::string> SourceLines(const std::vector<CodePlace>& places) {

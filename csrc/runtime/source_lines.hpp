@@ -13,6 +13,8 @@ struct CodePlace {
   uint64_t offset = 0;
 };
 
+CodePlace Locate(const void* address);
+
 /// Of the call that returns to call_site, which may be null.
 CodePlace PlaceOf(const void* call_site);
 

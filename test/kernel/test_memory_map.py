@@ -2,6 +2,7 @@
 """check.memory_map: where a launch places its tiles."""
 
 import contextlib
+import ctypes
 import io
 import sys
 import unittest
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from op_extension import _runtime
 from op_extension.check import count_instructions, memory_map
 
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
@@ -20,6 +22,20 @@ from test.kernel.kernels_of_test import KERNELS, KernelTest, load
 def line_of(text):
     lines = (KERNELS / "add.cpp").read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+class LocateTest(KernelTest):
+    def test_names_the_library_of_code_and_its_offset(self):
+        path = str(load("add.cpp", "add_float").libraries["vector"])
+        library = ctypes.CDLL(path)
+        offsets = []
+        for name in ("npu_pass", "npu_signature"):
+            address = ctypes.addressof(ctypes.c_char.in_dll(library, name))
+            found, offset = _runtime.locate(address)
+            self.assertEqual(found, path)
+            offsets.append(address - offset)
+        self.assertEqual(offsets[0], offsets[1])
+        self.assertEqual(_runtime.locate(0), ("", 0))
 
 
 class MemoryMapTest(KernelTest):
