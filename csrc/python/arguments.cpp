@@ -22,13 +22,23 @@ py::object IntegerOf(py::handle value) {
   return py::int_(py::reinterpret_borrow<py::object>(value));
 }
 
-std::string Show(py::handle value) {
+/// The start of its repr; of an integer with more digits than Python writes, how many bits it has.
+std::string ShowValue(py::handle value) {
   constexpr Py_ssize_t kMostCharacters = 80;
-  const auto shown = py::reinterpret_steal<py::str>(
-      PyUnicode_Substring(py::repr(value).ptr(), 0, kMostCharacters));
+  const auto whole = py::reinterpret_steal<py::str>(PyObject_Repr(value.ptr()));
+  if (!whole && PyLong_Check(value.ptr())) {
+    PyErr_Clear();
+    return "one of " + std::string(py::str(value.attr("bit_length")())) + " bits";
+  }
+  if (!whole) throw py::error_already_set();
+  const auto shown =
+      py::reinterpret_steal<py::str>(PyUnicode_Substring(whole.ptr(), 0, kMostCharacters));
   if (!shown) throw py::error_already_set();
-  return std::string(py::str(py::type::handle_of(value).attr("__name__"))) + " " +
-         std::string(shown);
+  return std::string(shown);
+}
+
+std::string Show(py::handle value) {
+  return std::string(py::str(py::type::handle_of(value).attr("__name__"))) + " " + ShowValue(value);
 }
 
 }  // namespace
@@ -83,7 +93,7 @@ void Arguments::PackTensor(size_t index, py::handle tensor) {
   npuTensorFacts facts = {};
   const npuTensorInterface& interface = *TensorAccess::Get().interface;
   if (interface.describe(impl, &facts) != 0) {
-    throw py::type_error(Where(index) + "a tensor with memory, got " + interface.message());
+    throw py::type_error(Where(index) + "a dense tensor with memory, got " + interface.message());
   }
   if (facts.device == NPU_TENSOR_ELSEWHERE) {
     throw py::value_error(Where(index) + "a tensor on npu or cpu, got one on " +
@@ -142,16 +152,23 @@ void Arguments::PackInteger(size_t index, py::handle value) {
   if (!fits) {
     const std::string lowest = is_signed ? "-" + std::to_string(highest + 1) : "0";
     throw py::value_error(Where(index) + "an integer from " + lowest + " to " +
-                          std::to_string(highest) + ", got " + std::string(py::str(number)));
+                          std::to_string(highest) + ", got " + ShowValue(number));
   }
   std::memcpy(bytes_.data() + parameter.offset, &low_bytes, parameter.bytes);  // little-endian
+}
+
+void Arguments::RaiseRange(size_t index, py::handle got) const {
+  throw py::value_error(Where(index) + "a number within the range of " +
+                        TypeName(signature_.parameters[index]) + ", got " + ShowValue(got));
 }
 
 void Arguments::PackFloat(size_t index, py::handle value) {
   const npuParameter& parameter = signature_.parameters[index];
   const double number = PyFloat_AsDouble(value.ptr());
   if (number == -1.0 && PyErr_Occurred()) {
+    const bool is_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;  // an integer
     PyErr_Clear();
+    if (is_large) RaiseRange(index, value);
     RaiseType(index, "a number", value);
   }
   auto* to = reinterpret_cast<char*>(bytes_.data() + parameter.offset);
@@ -171,8 +188,7 @@ void Arguments::PackFloat(size_t index, py::handle value) {
   }
   if (error != 0) {
     PyErr_Clear();
-    throw py::value_error(Where(index) + "a number within the range of " + TypeName(parameter) +
-                          ", got " + std::string(py::repr(value)));
+    RaiseRange(index, value);
   }
 }
 

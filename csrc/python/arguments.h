@@ -40,6 +40,7 @@ class Arguments {
   std::string Where(size_t index) const;
   [[noreturn]] void RaiseType(size_t index, const std::string& expected,
                               pybind11::handle got) const;
+  [[noreturn]] void RaiseRange(size_t index, pybind11::handle got) const;
 
   const std::string& kernel_;
   const npuSignature& signature_;

@@ -56,7 +56,7 @@ void LaunchOnTensors(const npuKernel& kernel, const npuSignature& signature,
     npuTensorFacts facts = {};
     addresses.push_back(argument.tensor->unsafeGetTensorImpl());
     TORCH_CHECK_TYPE(interface.describe(addresses.back(), &facts) == 0, where,
-                     "a tensor with memory, got ", interface.message());
+                     "a dense tensor with memory, got ", interface.message());
     CheckTensor(where, parameter, facts, argument, device);
     device = facts.device;
     std::memcpy(args + parameter.offset, static_cast<const void*>(&facts.data), sizeof(void*));

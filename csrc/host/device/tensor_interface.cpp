@@ -52,9 +52,10 @@ int32_t DeviceOf(const at::TensorImpl& tensor) {
 int Describe(void* address, npuTensorFacts* facts) {
   return Guarded([&] {
     const auto& tensor = *static_cast<at::TensorImpl*>(address);
+    TORCH_CHECK(tensor.layout() == at::kStrided, "one of layout ", tensor.layout());
     const at::Storage& storage = tensor.storage();
     TORCH_CHECK(tensor.numel() == 0 || storage.data() != nullptr || tensor.device().is_meta(),
-                "a tensor whose data nobody has");
+                "one whose data nobody has");
     const at::ScalarType type = c10::typeMetaToScalarType(tensor.dtype());
     facts->dtype = c10::toString(type);
     facts->kind = KindOf(type);
