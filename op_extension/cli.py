@@ -55,9 +55,14 @@ def _doctor() -> int:
     return 0 if all(finding.good for finding in findings) else 1
 
 
+def _add_words(command: argparse.ArgumentParser) -> None:
+    about = "a program and its arguments, as in a shell: python train.py --steps 10, or bash build.sh"
+    command.add_argument("words", metavar="COMMAND [ARGUMENT...]", nargs=argparse.REMAINDER, help=about)
+
+
 def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     run = commands.add_parser("run", help="run a program that was written for Ascend")
-    run.add_argument("words", metavar="COMMAND [ARGUMENT...]", nargs=argparse.REMAINDER)
+    _add_words(run)
     env = commands.add_parser("env", help='the same for a shell: eval "$(op-extension env)"')
     for command in (run, env):
         command.add_argument("--overlay", metavar="FOLDER", help="where packages are installed; kept")
@@ -78,7 +83,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     check.add_argument("--output", metavar="FILE", help="where the report goes; standard output otherwise")
     check.add_argument("--kinds", help="such as order,flag; or unwritten, overlap, range, vector_order")
     check.add_argument("--suppressions", metavar="FILE", help="findings that are known, in TOML")
-    check.add_argument("words", metavar="COMMAND [ARGUMENT...]", nargs=argparse.REMAINDER)
+    _add_words(check)
 
 
 def _check(given: argparse.Namespace) -> int:

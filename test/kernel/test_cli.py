@@ -4,6 +4,7 @@
 import contextlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from op_extension.jit.cache import Cache
 if __name__ == "__main__":  # in a script, "test" would be the standard library's
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from test.docs.page import ROOT
 from test.host.python_process import PACKAGES
 from test.kernel.kernels_of_test import KernelTest
 
@@ -68,6 +70,24 @@ class VersionTest(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()) as out, self.assertRaises(SystemExit) as end:
             cli.main(["--version"])
         self.assertEqual((out.getvalue(), end.exception.code), (f"op-extension {cli.__version__}\n", 0))
+
+
+class HelpTest(unittest.TestCase):
+    def help_of(self, *arguments):
+        with contextlib.redirect_stdout(io.StringIO()) as out, self.assertRaises(SystemExit) as end:
+            cli.main([*arguments, "--help"])
+        self.assertEqual(end.exception.code, 0)
+        return out.getvalue()
+
+    def test_says_what_a_command_is(self):
+        for subcommand in ("run", "check"):
+            self.assertRegex(self.help_of(subcommand), r"COMMAND \[ARGUMENT\.\.\.\]\s+a program and its arguments")
+
+    def test_the_readme_lists_all_subcommands(self):
+        (names,) = re.findall(r"^  \{(.*)\}$", self.help_of(), re.MULTILINE)
+        section = (ROOT / "README.md").read_text().partition("## The command `op-extension`")[2].partition("\n## ")[0]
+        listed = re.findall(r"^\| `(\w+)[^`]*` \|", section, re.MULTILINE)
+        self.assertEqual(sorted(listed), sorted(names.split(",")))
 
 
 class DoctorTest(CommandTest):
