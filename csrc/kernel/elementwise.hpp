@@ -25,7 +25,8 @@ using Computed = std::conditional_t<std::is_same_v<T, bfloat16_t> ||
                                     float, T>;
 
 /// Blocks of 32 bytes of tiles that hold one row, or a part of it: many where an operation goes
-/// over its tiles but once or twice, so that what a tile costs beside its elements counts less.
+/// over its tiles but once or twice, so that what a tile costs beside its elements counts less, and
+/// fewer where UB has no room for so many.
 template <class Operation, class T, int kOperands>
 constexpr int kLongBlocks = kTileBlocks * (!std::is_same_v<Computed<Operation, T>, T> ? 1
                                            : Operation::kTakesScratch                 ? 2
@@ -108,6 +109,8 @@ AICORE void RunTiles(const Operation& operation, __gm__ T* z, __gm__ T* const (&
                      const ElementwiseTiling<kOperands>& tiling) {
   using TileSet = strided::Tiles<T, kBlocks>;
   using Places = Buffers<kOperands, TileSet::kRows * kBlocks * 32>;
+  constexpr bool kWidens = !std::is_same_v<Computed<Operation, T>, T>;
+  static_assert((kWidens ? Places::kScratch : Places::Result(2)) <= kUbBytes);
   const strided::Grid grid(tiling.dims, tiling.shape, TileSet::kRows, TileSet::kCols);
   strided::Operand<T, kBlocks> operand[2][kOperands];
   for (int b = 0; b < 2; ++b) {

@@ -16,9 +16,6 @@ using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
 /// A tile buffer of 16-bit elements in float.
 constexpr unsigned kWideBytes = 2 * kTileBytes;
 
-/// Bytes of UB of the chip that has least.
-constexpr unsigned kUbBytes = 192 * 1024;
-
 /// The shape of the dimensions that are kept, or of those that are reduced, with 1 for the others.
 struct Part {
   int64_t shape[kMaxDims] = {};
@@ -375,16 +372,16 @@ class Rows {
   strided::Place place_;
 };
 
-/// Calls body with the blocks of 32 bytes per tile row that suit tiling, as a constant: all
-/// kRowBlocks where rows are reduced, and those of two rows, for columns tiles that are narrow
-/// enough to be tall.
+/// Calls body with the blocks of 32 bytes per tile row that suit tiling, as a constant: where rows
+/// are reduced the least of kRowBlocks and half a tile that holds one, for columns tiles that are
+/// narrow enough to be tall.
 template <class T, template <class, int, int> class AxisOf, int kOperands, class Body>
 AICORE void WithBlocks(const RowTiling<kOperands>& tiling, const Body& body) {
   const int64_t cols = tiling.shape[tiling.dims - 1];
   if constexpr (std::is_same_v<AxisOf<float, 8, 8>, AlongRows<float, 8, 8>>) {
     constexpr int kHalf = kTileBlocks / 2;
     const int64_t blocks = (cols * static_cast<int64_t>(sizeof(T)) + 31) / 32;
-    if (blocks > kHalf / 2 && blocks <= kHalf)
+    if (blocks > kRowBlocks[1] && blocks <= kHalf)
       body(std::integral_constant<int, kHalf>{});
     else
       strided::WithRowBlocks<T>(cols, body);

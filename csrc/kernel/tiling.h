@@ -12,6 +12,9 @@ constexpr int kMaxDims = 16;
 constexpr int kTileBlocks = 128;
 constexpr int kTileBytes = kTileBlocks * 32;
 
+/// Bytes of UB of the chip that has least.
+constexpr unsigned kUbBytes = 192 * 1024;
+
 /// Tile buffers that the longest tiles of kernels take.
 constexpr int kLongestTile = 8;
 
@@ -19,8 +22,8 @@ constexpr int kLongestTile = 8;
 /// costs time beside its elements.
 constexpr int kBytesPerBlock = 2 * kLongestTile * kTileBytes;
 
-/// The blocks of 32 bytes per tile row that the kernels are built for; the least that holds a row
-/// is taken.
+/// The blocks of 32 bytes per tile row that element-wise kernels are built for; the least that
+/// holds a row is taken.
 constexpr int kRowBlocks[] = {1, 8, kTileBlocks};
 
 /// An element-wise operation over dims >= 2 dimensions, outermost first. stride[0] is that of the

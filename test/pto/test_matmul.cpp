@@ -126,6 +126,12 @@ TEST(TmatmulSizes, DeepAndTallProductsKeepTheOrder) {
   Check<Kind<int32_t, int8_t, LeftNz>, 144, 448, 32>({144, 448, 32});
 }
 
+TEST(TmatmulSizes, PanelsOfAllWidthsInOneProduct) {
+  Check<Kind<float, half, LeftZz>, 16, 224, 128>({5, 213, 113});
+  Check<Kind<float, float, LeftNz>, 16, 96, 128>({5, 85, 113});
+  Check<Kind<int32_t, int8_t, LeftZz>, 16, 96, 128>({5, 85, 113});
+}
+
 TEST(TmatmulSizes, TheLargestTilesOfL0) {
   Check<Kind<float, half, LeftZz>, 16, 2048, 16>({16, 2048, 16});
   Check<Kind<int32_t, int8_t, LeftZz>, 16, 4096, 16>({16, 4095, 16});

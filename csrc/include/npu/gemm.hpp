@@ -134,19 +134,22 @@ template <class In, int kCols, class T>
   }
 }
 
-/// to[i] = from[i] in the type that is multiplied, for count elements, a multiple of 8.
+/// What PackRun takes a multiple of.
+template <class In>
+inline constexpr size_t kPackStep = kLanes == 16 && !std::is_same_v<In, float> ? 16 : 8;
+
+/// to[i] = from[i] in the type that is multiplied, for count elements, a multiple of kPackStep<In>.
 template <class In, class T>
 [[gnu::always_inline]] inline void PackRun(T* to, const In* from, size_t count) {
   using M = detail::Multiplier<In>;
-  size_t i = 0;
-  if constexpr (std::is_same_v<In, T>) {
-    for (; i < count; i += 8) std::memcpy(to + i, from + i, 8 * sizeof(T));
-  } else {
-    for (; i + kLanes <= count; i += kLanes) {
+  constexpr size_t kStep = std::is_same_v<In, float> ? 8 : kLanes;
+  for (size_t i = 0; i < count; i += kStep) {
+    if constexpr (std::is_same_v<In, T>) {
+      std::memcpy(to + i, from + i, kStep * sizeof(T));
+    } else {
       const typename M::Lanes lanes = M::Load(from + i);
       std::memcpy(to + i, &lanes, sizeof(lanes));
     }
-    for (; i < count; ++i) to[i] = static_cast<T>(from[i]);  // where lanes are more than 8
   }
 }
 

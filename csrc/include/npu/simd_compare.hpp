@@ -41,7 +41,7 @@ template <class T>
   }
 }
 
-/// The bits of count <= kCompared elements.
+/// The bits of count <= kComparedAtOnce elements.
 template <class T>
 inline unsigned CompareSome(Comparison comparison, size_t count, const T* a, const T* b) {
   unsigned bits = 0;
@@ -64,28 +64,31 @@ inline unsigned CompareSome(Comparison comparison, size_t count, const T* a, con
 }  // namespace detail
 
 /// Elements that are compared at once: those of whole bytes of bits.
-inline constexpr size_t kCompared = kLanes < 8 ? 8 : kLanes;
+inline constexpr size_t kComparedAtOnce = kLanes < 8 ? 8 : kLanes;
 
 /// to = bits of a[i] <comparison> b[i] for i < count, or of a[i] <comparison> b[0], then b holds it
-/// kCompared times. Bits behind the last element of its byte are 0.
+/// kComparedAtOnce times. Bits behind the last element of its byte are 0.
 template <class T>
 [[gnu::noinline]] void CompareToBits(Comparison comparison, size_t count, uint8_t* to, const T* a,
                                      const T* b, bool b_is_scalar) {
-  for (size_t i = 0; i < count; i += kCompared) {
-    const size_t some = count - i < kCompared ? count - i : kCompared;
+  for (size_t i = 0; i < count; i += kComparedAtOnce) {
+    const size_t some = count - i < kComparedAtOnce ? count - i : kComparedAtOnce;
     const unsigned bits = detail::CompareSome(comparison, some, a + i, b_is_scalar ? b : b + i);
     for (size_t at = 0; at < some; at += 8) to[(i + at) / 8] = static_cast<uint8_t>(bits >> at);
   }
 }
 
-/// to[i] = bit i of bits ? a[i] : b[i] for i < count; of a scalar b holds 8. U: unsigned, 8 to 64
-/// bits.
+/// Elements that are selected at once: at most those of a byte of bits.
+inline constexpr int kSelectedAtOnce = kLanes < 8 ? kLanes : 8;
+
+/// to[i] = bit i of bits ? a[i] : b[i] for i < count; of a scalar b holds kSelectedAtOnce. U:
+/// unsigned, 8 to 64 bits.
 template <class U>
 [[gnu::noinline]] void SelectByBits(size_t count, U* to, const uint8_t* bits, const U* a,
                                     const U* b, bool b_is_scalar) {
   size_t i = 0;
   if constexpr (sizeof(U) < sizeof(uint64_t)) {
-    constexpr int kStep = kLanes < 8 ? kLanes : 8;  // bits of one byte
+    constexpr int kStep = kSelectedAtOnce;
     typedef U Lanes __attribute__((vector_size(kStep * sizeof(U))));
     Lanes weights, if_set, if_not;
     for (int lane = 0; lane < kStep; ++lane) weights[lane] = static_cast<U>(1u << lane);

@@ -10,7 +10,7 @@
 namespace npu::simd {
 
 // Wider lanes than registers are taken apart one by one. Clang has other builtins for 512 bits.
-#if defined(__AVX512DQ__) && !defined(__clang__)
+#if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && !defined(__clang__)
 #define NPU_LANES 16
 #elif defined(__AVX__)
 #define NPU_LANES 8
@@ -25,7 +25,12 @@ using Uint16 = uint16_t __attribute__((vector_size(2 * kLanes)));
 
 namespace detail {
 
-#if NPU_LANES == 16
+// A sanitizer does not see what masks leave out.
+#if NPU_LANES == 16 && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define NPU_MASKS
+#endif
+
+#ifdef NPU_MASKS
 /// Vectors of 16 elements of some bytes, of which only the first ones are read, with zeros behind
 /// them, or written.
 template <size_t kBytes>
@@ -82,7 +87,7 @@ template <class T>
 struct Padded {
   T lanes[kLanes];
   [[gnu::always_inline]] Padded(const T* from, size_t count) {
-#if NPU_LANES == 16
+#ifdef NPU_MASKS
     const auto first = LoadFirst(from, count);
     std::memcpy(static_cast<void*>(lanes), &first, sizeof(lanes));
 #else
@@ -95,7 +100,7 @@ struct Padded {
 /// to = the first count <= kLanes elements of from.
 template <class T>
 [[gnu::always_inline]] inline void CopyFirst(T* to, const T (&from)[kLanes], size_t count) {
-#if NPU_LANES == 16
+#ifdef NPU_MASKS
   StoreFirst(to, LoadFirst(from, kLanes), count);
 #else
   std::memcpy(static_cast<void*>(to), from, count * sizeof(T));

@@ -65,7 +65,7 @@ template <class T, int kStage, size_t kCount, class F>
   } else {
     constexpr bool kOfOneVector = kCount <= kLanes;
     constexpr size_t kVectors = kOfOneVector ? 1 : kCount / kLanes / 2;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (size_t i = 0; i < kVectors; ++i) {
       const Float a = lanes[2 * i], b = kOfOneVector ? a : lanes[2 * i + 1];
       lanes[i] = Rounded<T>(f(OfPairs<kStage, 0>(a, b), OfPairs<kStage, 1>(a, b)));
@@ -126,7 +126,8 @@ inline T CombineRepeats(const F& f, const T* from, size_t length) {
 }
 
 /// Combines neighbours of the length <= kCount elements at from until one is left; an element
-/// without a neighbour passes. Each step is rounded to T.
+/// without a neighbour passes, but for a signalling NaN, which becomes quiet. Each step is rounded
+/// to T.
 template <size_t kCount, class F, class T>
 inline T CombineNeighbours(const F& f, const T* from, size_t length) {
   Float lanes[kCount / kLanes];

@@ -26,7 +26,7 @@ inline void PackRows(const Left& a, size_t first_row, size_t rows, size_t first_
   constexpr size_t kFill = npu::simd::kGemmRows;
   const A order(a);
   for (size_t row = 0; row < rows; ++row, to += pitch) {
-    if constexpr (A::kLinesAreRows && A::kRun % npu::simd::kPackDepth == 0) {
+    if constexpr (A::kLinesAreRows && A::kRun % npu::simd::kPackStep<In> == 0) {
       const In* run = a.data() + order.Offset(first_row + row, first_k);
       for (size_t k = 0; k < depth; k += A::kRun, run += order.RunStep()) {
         npu::simd::PackRun(to + k, run, std::min(A::kRun, pitch - k));
@@ -135,7 +135,10 @@ struct Product {
     }
   }
 
-  static constexpr size_t PitchOf(size_t depth) { return (depth + 15) / 16 * 16; }
+  static constexpr size_t PitchOf(size_t depth) {
+    constexpr size_t kStep = npu::simd::kPackStep<In>;
+    return (depth + kStep - 1) / kStep * kStep;
+  }
 
   /// rows of a_block, which starts at first_row, times kCols columns, or less of the last panel.
   template <int kCols>

@@ -150,8 +150,8 @@ template <class Dst, class Src>
   npu::Issue("TCMPS", npu::Pipe::kV, call_site, operands, [&] {
     const npu::Core& core = *npu::current_core;
     const Computed region = CheckCompared<kComparedToScalar>(core, "TCMPS", mode, dst, src);
-    T scalars[npu::simd::kCompared];
-    std::fill_n(scalars, npu::simd::kCompared, place != nullptr ? *place : scalar);
+    T scalars[npu::simd::kComparedAtOnce];
+    std::fill_n(scalars, npu::simd::kComparedAtOnce, place != nullptr ? *place : scalar);
     if constexpr (IsComputed<T>(kComparedToScalar))
       CompareRows<Dst, Src, T>(core, mode, region, dst, src, scalars, 0, true);
   });
@@ -213,8 +213,8 @@ template <class Dst, class Mask, class Src>
   };
   npu::Issue("TSELS", npu::Pipe::kV, call_site, operands, [&] {
     [[maybe_unused]] const Computed region = CheckSelected("TSELS", dst, mask, src);
-    typename Src::DType scalars[8];
-    std::fill_n(scalars, 8, scalar);
+    typename Src::DType scalars[npu::simd::kSelectedAtOnce];
+    std::fill_n(scalars, npu::simd::kSelectedAtOnce, scalar);
     if constexpr (IsComputed<typename Dst::DType>(kSelected))
       SelectRows(region, dst, mask, src, scalars, 0, true);
   });

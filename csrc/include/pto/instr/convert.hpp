@@ -119,7 +119,7 @@ inline void ConvertToFloat(Conversion how, const Dst& dst, const Src& src) {
     const float bound = how.saturates ? kLargest<D> : std::numeric_limits<float>::infinity();
     if (how.rounding != Rounding::kNearestEven) {
       MapTiles(NarrowTo<D>{how.rounding, bound}, how.region, dst, src);
-    } else if (how.saturates) {
+    } else if (how.saturates || !kIsFloatLane<S>) {  // what works in lanes only takes integers, too
       MapTiles(npu::simd::Clamp{bound}, how.region, dst, src);
     } else {
       MapTiles(Identity{}, how.region, dst, src);

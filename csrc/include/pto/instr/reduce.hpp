@@ -34,26 +34,45 @@ inline constexpr size_t kRepeat = kRepeatBytes / sizeof(T);
 template <class F, class T>
 T CombinePairwise(const F& f, const T* from, size_t count) {
   if constexpr (npu::simd::kIsFloatLane<T>) {
+    // A whole repeat needs no masks.
     if (count == kRepeat<T>) return npu::simd::CombineRepeats<kRepeat<T>>(f, from, count);
     return npu::simd::CombineNeighbours<kRepeat<T>>(f, from, count);
-  }
-  constexpr size_t kPairs = kRepeat<T> / 2;
-  // Whole vectors: what is computed behind the pairs is not used.
-  constexpr size_t kWhole = npu::simd::kLanes;
-  static_assert(kPairs % kWhole == 0, "expected a repeat of whole vectors");
-  T lanes[kRepeat<T>], even[kPairs] = {}, odd[kPairs] = {};
-  std::copy_n(from, count, lanes);
-  for (; count > 1; count = (count + 1) / 2) {
-    const size_t pairs = count / 2;
-    const T last = lanes[count - 1];
-    for (size_t i = 0; i < pairs; ++i) {
-      even[i] = lanes[2 * i];
-      odd[i] = lanes[2 * i + 1];
+  } else {
+    constexpr size_t kPairs = kRepeat<T> / 2;
+    // Whole vectors: what is computed behind the pairs is not used.
+    constexpr size_t kWhole = npu::simd::kLanes;
+    static_assert(kPairs % kWhole == 0, "expected a repeat of whole vectors");
+    T lanes[kRepeat<T>], even[kPairs] = {}, odd[kPairs] = {};
+    std::copy_n(from, count, lanes);
+    for (; count > 1; count = (count + 1) / 2) {
+      const size_t pairs = count / 2;
+      const T last = lanes[count - 1];
+      for (size_t i = 0; i < pairs; ++i) {
+        even[i] = lanes[2 * i];
+        odd[i] = lanes[2 * i + 1];
+      }
+      npu::simd::Map(f, (pairs + kWhole - 1) / kWhole * kWhole, lanes, even, odd);
+      if (count % 2 != 0) lanes[pairs] = last;
     }
-    npu::simd::Map(f, (pairs + kWhole - 1) / kWhole * kWhole, lanes, even, odd);
-    if (count % 2 != 0) lanes[pairs] = last;
+    return lanes[0];
   }
-  return lanes[0];
+}
+
+/// The lanes of a repeat take the elements of a line, more than a repeat, in turn; then they are
+/// combined pairwise.
+template <class F, class T>
+T CombineInTurn(const F& f, const T* line, size_t length) {
+  constexpr size_t kLanes = kRepeat<T>;
+  if constexpr (npu::simd::kIsFloatLane<T>) {
+    return npu::simd::CombineRepeats<kLanes>(f, line, length);
+  } else {
+    T lanes[kLanes];
+    std::copy_n(line, kLanes, lanes);
+    for (size_t i = kLanes; i < length; i += kLanes) {
+      npu::simd::Map(f, std::min(kLanes, length - i), lanes, lanes, line + i);
+    }
+    return CombinePairwise(f, lanes, kLanes);
+  }
 }
 
 /// One value of a line of at least one element, each step rounded to T. The order is that of the
@@ -64,17 +83,7 @@ T CombinePairwise(const F& f, const T* from, size_t count) {
 template <class F, class T>
 T CombineLine(const F& f, npu::Generation generation, const T* line, size_t length) {
   constexpr size_t kLanes = kRepeat<T>;
-  if (generation == npu::Generation::kA3 && length > kLanes) {
-    if constexpr (npu::simd::kIsFloatLane<T>) {
-      return npu::simd::CombineRepeats<kLanes>(f, line, length);
-    }
-    T lanes[kLanes];
-    std::copy_n(line, kLanes, lanes);
-    for (size_t i = kLanes; i < length; i += kLanes) {
-      npu::simd::Map(f, std::min(kLanes, length - i), lanes, lanes, line + i);
-    }
-    return CombinePairwise(f, lanes, kLanes);
-  }
+  if (generation == npu::Generation::kA3 && length > kLanes) return CombineInTurn(f, line, length);
   T result = CombinePairwise(f, line, std::min(length, kLanes));
   for (size_t i = kLanes; i < length; i += kLanes) {
     const T next = CombinePairwise(f, line + i, std::min(kLanes, length - i));
