@@ -49,8 +49,9 @@ def boot() -> None:
     backend_registration.rename_privateuse1_backend("npu")
     _register_module()
     _generate_methods()
-    from npu_backend import _distributed, _dynamo, _patches, _sharing
+    from npu_backend import _autograd_threads, _distributed, _dynamo, _patches, _sharing
 
+    _autograd_threads.apply()
     _distributed.apply()
     _dynamo.apply()
     _patches.apply()
