@@ -23,7 +23,7 @@ def my_flash_attention(
         The result, ``(B, H, L, D)``, contiguous, in the dtype of ``query``, zeros where S is 0; and logsumexp,
         ``(B, H, L)`` float32, the logarithm of each row's sum of exponentials. Sums are kept in float32, weights are
         rounded to the dtype before ``value`` is multiplied with them: results are within 1.5 times the precision of
-        the dtype of the largest ``abs(value)``, for float32 within ``2^-20`` of it where scores are below 16.
+        the dtype of the largest ``abs(value)``, for float32 within ``2^-19`` of it where scores are below 16.
         Differentiable in query, key and value, once, through the result, not through logsumexp; all sums are made in
         one order, whatever the number of threads.
 
