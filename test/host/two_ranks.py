@@ -22,10 +22,14 @@ PATIENCE = datetime.timedelta(seconds=120)
 
 
 def join_group(rank, folder, backend="hccl", name="store"):
-    """Makes this process rank of the default group; the store is a file in folder."""
+    """Makes this process rank of the default group; the store is a file in folder.
+
+    Waits for the other one, which would find nobody if this one left the group before it has come.
+    """
     dist.init_process_group(
         backend, init_method=f"file://{folder}/{name}", rank=rank, world_size=WORLD_SIZE, timeout=PATIENCE
     )
+    dist.all_reduce(torch.zeros(1, device="npu"))
 
 
 def _call(rank, folder, checks):
