@@ -63,7 +63,7 @@ std::vector<T> Numbers(int first) {
 const View kDense = {{1, 1, 1, 20, 48}, {960, 960, 960, 48, 1}};
 const View kWide = {{1, 1, 1, 20, 48}, {1, 1, 1, 72, 1}};
 const View kDeep = {{2, 1, 3, 5, 40}, {1300, 1300, 400, 60, 1}};
-const View kSparse = {{2, 1, 3, 5, 40}, {1500, 1500, 500, 90, 2}};
+const View kSparse = {{2, 1, 3, 5, 40}, {1500, 1500, 500, 90, 1}};
 
 /// move(dst, src) has to give dst what combine(old, new) says, element by element, and no more.
 template <class T, class Global = Any<T>, class Move, class Combine>
@@ -120,6 +120,24 @@ TEST(Comm, MovesAtOnceWhatFitsTheTile) {
   ExpectMoved<float>(
       kDeep, kSparse, [&](auto& d, auto& s) { TASSIGN(rows, 0), comm::TGET(d, s, rows); },
       Second<float>);
+}
+
+TEST(Comm, LinesOfAPartAreNeighboursWhateverTheirStrideSays) {
+  const View source = {{1, 1, 1, 4, 32}, {400, 400, 400, 100, 2}};
+  const std::vector<float> src = Numbers<float>(3);
+  std::vector<float> dst(kElements);
+  VecTile<float, 4, 16> tile(4, 16);
+  OnCore([&] {
+    TASSIGN(tile, 0);
+    Any<float> from = source.Of<Any<float>>(const_cast<float*>(src.data()));
+    Any<float> to(dst.data(), {1, 1, 1, 4, 32}, {128, 128, 128, 32, 1});
+    comm::TPUT(to, from, tile);
+  });
+  for (int r = 0; r < 4; ++r) {
+    for (int c = 0; c < 32; ++c) {  // parts of 16 columns begin by the stride
+      ASSERT_EQ(dst[r * 32 + c], src[r * 100 + c / 16 * 32 + c % 16]) << r << " " << c;
+    }
+  }
 }
 
 TEST(Comm, MovesAsMuchAsTheMasksOfTheTileSay) {

@@ -60,10 +60,11 @@ TEST(TstoreAcc, RoundsOnceIntoRowsOfAMatrix) {
   CheckMatrix<bfloat16_t, 32, 48>(31, 5, 7);
 }
 
-/// A matrix in boxes of 16 x kC0: [columns / kC0][rows / 16][16][kC0].
+/// A matrix in boxes of 16 x kC0: [columns / kC0][rows / 16][16][kC0], which lie one behind another
+/// whatever their strides say.
 template <class T, int kRows, int kCols, int kC0>
-using Boxes = GlobalTensor<T, Shape<1, kCols / kC0, kRows / 16, 16, kC0>,
-                           Stride<kRows * kCols, kRows * kC0, 16 * kC0, kC0, 1>, Layout::NZ>;
+using Boxes = GlobalTensor<T, Shape<1, kCols / kC0, kRows / 16, 16, kC0>, Stride<7, 9000, 5, 3, 2>,
+                           Layout::NZ>;
 
 template <class Out, class In, int kC0>
 void CheckBoxes() {

@@ -15,16 +15,15 @@ using test::Matrix;
 using test::OnCore;
 using test::VecTile;
 
-/// Stores one row of 8 floats at target, then loads it.
+/// Stores 8 rows of one float each, step floats apart from target on, then loads them.
 test::Body Touch(float* target, int64_t step = 1) {
   return [target, step] {
-    VecTile<float, 1, 8> tile(1, 8);
+    VecTile<float, 8, 8> tile(8, 1);
     TASSIGN(tile, 0);
     TEXPANDS(tile, 2.0f);
-    GlobalTensor<float, Shape<1, 1, 1, 1, 8>, Stride<-1, -1, -1, -1, -1>> row(target, {},
-                                                                              {1, 1, 1, 8, step});
-    TSTORE(row, tile);
-    TLOAD(tile, row);
+    Matrix<float> column(target, {8, 1}, {step, 1});
+    TSTORE(column, tile);
+    TLOAD(tile, column);
   };
 }
 

@@ -75,6 +75,52 @@ TEST(TransferShape, StoresTheLinesOfTheTensorInTheLengthOfTheRegion) {
   });
 }
 
+TEST(TransferShape, LinesAreNeighboursInMemoryWhateverTheirStrideSays) {
+  std::vector<float> global = Numbers(64);
+  using Columns = GlobalTensor<float, Shape<1, 1, 1, 4, 8>, Stride<64, 64, 64, 3, 8>, Layout::DN>;
+  OnBoth([&](bool) {
+    VecTile<float, 4, 8> rows(4, 8);
+    Tile<TileType::Vec, float, 8, 8, BLayout::ColMajor, -1, -1> columns(4, 8);
+    TASSIGN(rows, 0);
+    TASSIGN(columns, 1024);
+    Matrix<float> by_rows(global.data(), {4, 8}, {16, 2});
+    TLOAD(rows, by_rows);
+    Columns by_columns(global.data());
+    TLOAD(columns, by_columns);
+    for (int r = 0; r < 4; ++r) {
+      for (int c = 0; c < 8; ++c) {
+        ASSERT_EQ(rows.GetValue(r * 8 + c), global[r * 16 + c]) << r << " " << c;
+        ASSERT_EQ(columns.GetValue(c * 8 + r), global[c * 8 + r]) << r << " " << c;
+      }
+    }
+    std::vector<float> stored(64, -1.0f), expected = stored;
+    Matrix<float> target(stored.data(), {4, 8}, {16, 2});
+    TSTORE(target, rows);
+    for (int r = 0; r < 4; ++r) std::copy_n(&global[r * 16], 8, &expected[r * 16]);
+    ASSERT_EQ(stored, expected);
+  });
+}
+TEST(TransferShape, BoxesLieBehindOneAnotherWhateverTheirStridesSay) {
+  // 2 columns of 2 boxes of 16 rows of 8 floats; only the distance of columns is looked at.
+  using Boxes = GlobalTensor<float, Shape<1, 2, 2, 16, 8>, Stride<-1, -1, -1, -1, -1>, Layout::NZ>;
+  const std::vector<float> global = Numbers(600);
+  OnBoth([&](bool) {
+    Tile<TileType::Vec, float, 32, 16, BLayout::ColMajor, 32, 16, SLayout::RowMajor> tile;
+    TASSIGN(tile, 0);
+    Boxes source(const_cast<float*>(global.data()), {}, {600, 300, 150, 10, 3});
+    TLOAD(tile, source);
+    for (int i = 0; i < 512; ++i) {
+      ASSERT_EQ(tile.data()[i], global[i / 256 * 300 + i % 256]) << i;
+    }
+    std::vector<float> stored(600, -1.0f), expected = stored;
+    Boxes target(stored.data(), {}, {600, 300, 150, 10, 3});
+    TSTORE(target, tile);
+    for (int i = 0; i < 512; ++i)
+      expected[i / 256 * 300 + i % 256] = global[i / 256 * 300 + i % 256];
+    ASSERT_EQ(stored, expected);
+  });
+}
+
 TEST(TransferShape, AddsTheSameElements) {
   std::vector<float> stored(64, 1.0f), expected = stored;
   OnCore([&] {

@@ -11,6 +11,23 @@
 /// Transfers between tiles and global memory: what the chip refuses.
 namespace pto::detail {
 
+/// global as the chip's TLOAD and TSTORE walk it, whatever its strides say: lines of ND and DN are
+/// runs of neighbours, boxes of NZ lie one behind another down a column of them; those stored from
+/// an accumulator (loc) lie so from column to column, too. Host code, as in pto-isa's simulator,
+/// follows all strides. Source: PTO ISA, TLOAD, TSTORE.
+inline GlobalFacts AsRuns(const GlobalFacts& global, TileType loc) {
+  GlobalFacts runs = global;
+  if (kForHost) return runs;
+  const bool is_nz = global.layout == Layout::NZ;
+  if (!global.Boxed()) runs.stride[global.LinesAreRows() ? 4 : 3] = 1;
+  int64_t dense = 1;
+  for (int d = kGlobalDims - 1; is_nz && d >= (loc == TileType::Acc ? 0 : 2); --d) {
+    runs.stride[d] = dense;
+    dense *= global.shape[d];
+  }
+  return runs;
+}
+
 /// Whether tile and global tensor are moved line by line, each line as it is.
 inline bool MovesByLines(const TileFacts& tile, const GlobalFacts& global) {
   return (global.layout == Layout::ND && tile.kind->order == TileOrder::kNd) ||

@@ -146,12 +146,12 @@ inline void HandOn(pipe_t source, pipe_t destination, int id) {
 
 NPU_ONE_BODY(void LoadChunk(const RelayCall& call, const Staging& staging,
                             const GlobalFacts& src)) {
-  LoadTile(call.op, call.call_site, staging.tile, src, &staging.pad);
+  LoadTile(call.op, call.call_site, staging.tile, AsRuns(src, TileType::Vec), &staging.pad);
 }
 
 NPU_ONE_BODY(void StoreChunk(const RelayCall& call, const GlobalFacts& dst, const Staging& staging,
                              const StoreMode& mode, int id)) {
-  StoreTile(call.call_site, dst, staging.tile, mode);
+  StoreTile(call.call_site, AsRuns(dst, TileType::Vec), staging.tile, mode);
   HandOn(PIPE_MTE3, PIPE_MTE2, id);
 }
 

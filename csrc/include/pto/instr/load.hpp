@@ -131,7 +131,7 @@ template <class TileT, class Global>
   if constexpr (kForHost) {
     LoadTile(op, call_site, TileFacts(tile), ViewOnHost(tile, global), &pad);
   } else {
-    LoadTile(op, call_site, TileFacts(tile), GlobalFacts(global), &pad);
+    LoadTile(op, call_site, TileFacts(tile), AsRuns(GlobalFacts(global), TileT::Loc), &pad);
   }
 }
 

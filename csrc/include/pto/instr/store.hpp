@@ -261,7 +261,7 @@ template <AtomicType kAtomic, class Stage, class Global, class TileT>
   if constexpr (kForHost) {
     StoreTile(call_site, ViewOnHost(tile, global), TileFacts(tile), mode);
   } else {
-    StoreTile(call_site, GlobalFacts(global), TileFacts(tile), mode);
+    StoreTile(call_site, AsRuns(GlobalFacts(global), TileT::Loc), TileFacts(tile), mode);
   }
 }
 
