@@ -13,8 +13,12 @@ using namespace pto;
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// A tile buffer of 16-bit elements in float.
+/// Bytes of a tile of what is computed.
 constexpr unsigned kWideBytes = 2 * kTileBytes;
+
+/// Blocks of 32 bytes of a tile of as many elements of T.
+template <class T>
+inline constexpr int kBlocksOfTile = kWideBytes / 32 * sizeof(T) / sizeof(Wide<T>);
 
 /// The shape of the dimensions that are kept, or of those that are reduced, with 1 for the others.
 struct Part {
@@ -105,17 +109,19 @@ struct AlongColumns {
 template <class T, int kBlocks, int kOperands>
 class Source {
  public:
-  using TileSet = strided::Tiles<T, kBlocks>;
+  static constexpr int kAll = kBlocksOfTile<T>;
+  static constexpr unsigned kBufferBytes = kAll * 32;
+  using TileSet = strided::Tiles<T, kBlocks, kAll>;
   using Full =
       Tile<TileType::Vec, Wide<T>, TileSet::kRows, TileSet::kCols, BLayout::RowMajor, -1, -1>;
   static constexpr bool kWidens = !std::is_same_v<T, Wide<T>>;
   /// Bytes in UB.
-  static constexpr unsigned kBytes = kOperands * (2 * kTileBytes + (kWidens ? kWideBytes : 0));
+  static constexpr unsigned kBytes = kOperands * (2 * kBufferBytes + (kWidens ? kWideBytes : 0));
 
   explicit AICORE Source(unsigned address) : address_(address) {
     for (int b = 0; b < 2; ++b) {
       for (int k = 0; k < kOperands; ++k)
-        operand_[b][k].SetAddress(address + (b * kOperands + k) * kTileBytes);
+        operand_[b][k].SetAddress(address + (b * kOperands + k) * kBufferBytes);
       set_flag(PIPE_V, PIPE_MTE2, event_t(b));  // buffers start free
     }
   }
@@ -151,13 +157,13 @@ class Source {
         return;
       widened_[k] = data;
       tile_[k].SetValidShape(valid_rows, valid_cols);
-      TASSIGN(tile_[k], address_ + 2 * kOperands * kTileBytes + k * kWideBytes);
+      TASSIGN(tile_[k], address_ + 2 * kOperands * kBufferBytes + k * kWideBytes);
       TCVT(tile_[k], loaded, RoundMode::CAST_NONE);
     }
   }
 
   unsigned address_;
-  strided::Operand<T, kBlocks> operand_[2][kOperands];
+  strided::Operand<T, kBlocks, kAll> operand_[2][kOperands];
   const T* widened_[kOperands] = {};
   Full tile_[kOperands];
 };
@@ -166,9 +172,10 @@ class Source {
 template <class T, int kBlocks>
 class Sink {
  public:
-  using TileSet = strided::Tiles<T, kBlocks>;
+  using TileSet = typename Source<T, kBlocks, 1>::TileSet;
   using Full = typename Source<T, kBlocks, 1>::Full;
-  static constexpr unsigned kBytes = 2 * kTileBytes;
+  static constexpr unsigned kBufferBytes = kBlocksOfTile<T> * 32;
+  static constexpr unsigned kBytes = 2 * kBufferBytes;
 
   explicit AICORE Sink(unsigned address) : address_(address) {
     for (int b = 0; b < 2; ++b) set_flag(PIPE_MTE3, PIPE_V, event_t(b));  // buffers start free
@@ -182,7 +189,7 @@ class Sink {
   template <class Compute>
   AICORE void Store(const strided::Piece<T>& piece, Full& work, const Compute& compute) {
     typename TileSet::Full tile(piece.rows, piece.cols);
-    TASSIGN(tile, address_ + buffer_ * kTileBytes);
+    TASSIGN(tile, address_ + buffer_ * kBufferBytes);
     wait_flag(PIPE_MTE3, PIPE_V, event_t(buffer_));  // this buffer was stored
     strided::Global<T> global(piece.data, {piece.rows, piece.cols}, {piece.row_stride, 1});
     AssignToResult(tile, global);
@@ -372,20 +379,27 @@ class Rows {
   strided::Place place_;
 };
 
-/// Calls body with the blocks of 32 bytes per tile row that suit tiling, as a constant: where rows
-/// are reduced the least of kRowBlocks and half a tile that holds one, for columns tiles that are
-/// narrow enough to be tall.
+/// Calls body with the least of 1, 8, 64, 128, ... blocks of 32 bytes per tile row that holds a row
+/// of so many blocks, at most those of a tile, as a constant.
+template <class T, int kBlocks = 1, class Body>
+AICORE void WithLeastBlocks(int64_t blocks, const Body& body) {
+  if constexpr (kBlocks == kBlocksOfTile<T>) {
+    body(std::integral_constant<int, kBlocks>{});
+  } else if (blocks <= kBlocks) {
+    body(std::integral_constant<int, kBlocks>{});
+  } else {
+    WithLeastBlocks<T, kBlocks*(kBlocks < 64 ? 8 : 2)>(blocks, body);
+  }
+}
+
+/// Calls body with the blocks per tile row that suit tiling, as a constant: where rows are reduced
+/// the least that holds one, for columns tiles that are narrow enough to be tall.
 template <class T, template <class, int, int> class AxisOf, int kOperands, class Body>
 AICORE void WithBlocks(const RowTiling<kOperands>& tiling, const Body& body) {
-  const int64_t cols = tiling.shape[tiling.dims - 1];
+  const int64_t bytes = tiling.shape[tiling.dims - 1] * static_cast<int64_t>(sizeof(T));
   if constexpr (std::is_same_v<AxisOf<float, 8, 8>, AlongRows<float, 8, 8>>) {
-    constexpr int kHalf = kTileBlocks / 2;
-    const int64_t blocks = (cols * static_cast<int64_t>(sizeof(T)) + 31) / 32;
-    if (blocks > kRowBlocks[1] && blocks <= kHalf)
-      body(std::integral_constant<int, kHalf>{});
-    else
-      strided::WithRowBlocks<T>(cols, body);
-  } else if (cols * static_cast<int64_t>(sizeof(T)) <= 32) {
+    WithLeastBlocks<T>((bytes + 31) / 32, body);
+  } else if (bytes <= 32) {
     body(std::integral_constant<int, 1>{});
   } else {
     body(std::integral_constant<int, 8>{});

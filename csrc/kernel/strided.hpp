@@ -13,12 +13,12 @@ namespace strided {
 
 using namespace pto;
 
-/// Tiles of kTileBytes, or of one row that is longer, with kBlocks blocks of 32 bytes per row, and
+/// Tiles of kAll blocks of 32 bytes, or of one row that is longer, with kBlocks blocks per row, and
 /// the row tiles within them.
-template <class T, int kBlocks>
+template <class T, int kBlocks, int kAll = kTileBlocks>
 struct Tiles {
   static constexpr int kCols = kBlocks * 32 / static_cast<int>(sizeof(T));
-  static constexpr int kRows = kBlocks < kTileBlocks ? kTileBlocks / kBlocks : 1;
+  static constexpr int kRows = kBlocks < kAll ? kAll / kBlocks : 1;
   using Full = Tile<TileType::Vec, T, kRows, kCols, BLayout::RowMajor, -1, -1>;
   using Row = Tile<TileType::Vec, T, 1, kCols, BLayout::RowMajor, -1, -1>;
 };
@@ -37,8 +37,10 @@ struct Piece {
 };
 
 /// A buffer in UB that holds one piece of an operand at a time.
-template <class T, int kBlocks>
+template <class T, int kBlocks, int kAll = kTileBlocks>
 class Operand {
+  using TileSet = Tiles<T, kBlocks, kAll>;
+
  public:
   explicit AICORE Operand(unsigned address = 0) : address_(address) {}
 
@@ -63,12 +65,12 @@ class Operand {
     }
   }
 
-  AICORE typename Tiles<T, kBlocks>::Full& tile() { return tile_; }
+  AICORE typename TileSet::Full& tile() { return tile_; }
 
  private:
-  AICORE typename Tiles<T, kBlocks>::Row RowTile(int row, int cols) {
-    typename Tiles<T, kBlocks>::Row row_tile(1, cols);
-    TASSIGN(row_tile, address_ + row * Tiles<T, kBlocks>::kCols * sizeof(T));
+  AICORE typename TileSet::Row RowTile(int row, int cols) {
+    typename TileSet::Row row_tile(1, cols);
+    TASSIGN(row_tile, address_ + row * TileSet::kCols * sizeof(T));
     return row_tile;
   }
 
@@ -91,7 +93,7 @@ class Operand {
 
   unsigned address_;
   __gm__ T* data_ = nullptr;
-  typename Tiles<T, kBlocks>::Full tile_{0, 0};
+  typename TileSet::Full tile_{0, 0};
 };
 
 /// Where a tile lies: its index in each dimension (element index in the last two), and its extent.
