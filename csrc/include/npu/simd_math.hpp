@@ -28,6 +28,21 @@ namespace detail {
 #endif
 }
 
+/// y * 2^n, rounded once, where adding n to shift, whose low bits are 0, gave shifted.
+[[gnu::always_inline]] inline Float TimesPowerOf2(Float y, Float n, Float shifted) {
+#if NPU_LANES == 16
+  (void)shifted;
+  return __builtin_ia32_scalefps512_mask(y, n, y, kAllLanes, kDefaultRounding);
+#else
+  (void)n;
+  // In two factors, for 2^n need not be a normal float; the second rounds subnormal results.
+  constexpr uint32_t kBias = 127u << 23;
+  const Uint exponent = (Uint)shifted << 23;
+  const Uint half = ((Uint)shifted << 22) & 0xff800000u;
+  return y * (Float)(half + kBias) * (Float)(exponent - half + kBias);
+#endif
+}
+
 /// e^x = 2^n * e^r with |r| <= log(2) / 2.
 [[gnu::always_inline]] inline Float ExpLanes(Float x) {
   // Beyond these bounds the result is infinity or zero in any case.
@@ -41,12 +56,7 @@ namespace detail {
   p = p * r + 0x1.5558f4p-5f;
   p = p * r + 0x1.55549p-3f;
   p = p * r + 0x1.fffffcp-2f;
-  const Float y = (p * (r * r) + r) + 1.0f;
-  // 2^n in two factors, for it need not be a normal float; the second rounds subnormal results.
-  constexpr uint32_t kBias = 127u << 23;
-  const Uint exponent = (Uint)shifted << 23;
-  const Uint half = ((Uint)shifted << 22) & 0xff800000u;
-  return y * (Float)(half + kBias) * (Float)(exponent - half + kBias);
+  return TimesPowerOf2((p * (r * r) + r) + 1.0f, n, shifted);
 }
 
 /// log(x) = e * log(2) + log(1 + f) with sqrt(1/2) <= 1 + f < sqrt(2).

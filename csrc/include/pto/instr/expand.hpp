@@ -122,16 +122,15 @@ template <class Dst, class Src>
   });
 }
 
-/// count values from column at on of the operand that an arithmetic expansion repeats along a row:
-/// one value per row (a column), or a block of 32 bytes.
+/// What an arithmetic expansion repeats along a row: one value per row, or a block of 32 bytes.
+template <class Narrow>
+inline constexpr bool kRepeatsBlock = Narrow::isRowMajor && Narrow::Cols != 1;
+
+/// count values of such a block, as they are repeated from column at on.
 template <class Narrow, class T>
 const T* RowValues(const Narrow& narrow, size_t row, size_t at, size_t count, T* buffer) {
-  if constexpr (Narrow::isRowMajor && Narrow::Cols != 1) {
-    const auto period = static_cast<size_t>(std::clamp(narrow.GetValidCol(), 1, Narrow::Cols));
-    for (size_t i = 0; i < count; ++i) buffer[i] = *ElementOf(narrow, row, (at + i) % period);
-  } else {
-    std::fill_n(buffer, count, *ElementOf(narrow, row, 0));
-  }
+  const auto period = static_cast<size_t>(std::clamp(narrow.GetValidCol(), 1, Narrow::Cols));
+  for (size_t i = 0; i < count; ++i) buffer[i] = *ElementOf(narrow, row, (at + i) % period);
   return buffer;
 }
 
@@ -150,8 +149,7 @@ inline void ForEachStrip(size_t rows, size_t cols, const Body& body) {
 /// What RowValues reads for rows of cols elements, for observers.
 template <class Narrow>
 inline npu::AccessList ReadsRepeated(const Narrow& narrow, int rows, int cols) {
-  constexpr bool kIsBlock = Narrow::isRowMajor && Narrow::Cols != 1;
-  const int period = kIsBlock ? std::clamp(narrow.GetValidCol(), 1, Narrow::Cols) : 1;
+  const int period = kRepeatsBlock<Narrow> ? std::clamp(narrow.GetValidCol(), 1, Narrow::Cols) : 1;
   return StartAccess(narrow, rows, std::min(period, cols), false);
 }
 
@@ -172,6 +170,34 @@ inline void CheckRepeatedRows(const npu::Core& core, const char* op, const Dst& 
               "one operand of valid shape " + TileFacts::Extent(rows, dst.GetValidCol()) +
                   " (that of dst) and one with its rows",
               src1.GetValidRow(), src1.GetValidCol());
+}
+
+/// dst[i, j] = f(wide[i, j], narrow[i, j]), narrow repeated along rows; the other way round where
+/// kNarrowFirst.
+template <bool kNarrowFirst, class F, class Dst, class Wide, class Narrow>
+void MapRepeated(const F& f, size_t rows, Dst& dst, const Wide& wide, const Narrow& narrow) {
+  using T = typename Dst::DType;
+  using C = std::conditional_t<npu::simd::kIsFloatLane<T>, float, T>;
+  using npu::simd::Map;
+  const auto lines = LinesOf(dst);
+  const size_t cols = ColsWithin<Wide>(lines.length);
+  const auto from = [&](size_t row, size_t at) -> const T* { return ElementOf(wide, row, at); };
+  if constexpr (!kRepeatsBlock<Narrow>) {
+    using G =
+        std::conditional_t<kNarrowFirst, npu::simd::WithFirst<F, C>, npu::simd::WithSecond<F, C>>;
+    for (size_t row = 0; row < rows; ++row) {
+      Map(G{static_cast<C>(*ElementOf(narrow, row, 0))}, cols, lines(row), from(row, 0));
+    }
+  } else {
+    ForEachStrip<T>(rows, cols, [&](size_t row, size_t at, size_t count, T* buffer) {
+      const T* const values = RowValues(narrow, row, at, count, buffer);
+      if constexpr (kNarrowFirst) {
+        Map(f, count, lines(row, at), values, from(row, at));
+      } else {
+        Map(f, count, lines(row, at), from(row, at), values);
+      }
+    });
+  }
 }
 
 /// dst[i, j] = f(src0[i, j], src1[i, j]) where the operand that is narrower than dst is repeated
@@ -197,19 +223,9 @@ template <class F, class Dst, class Src0, class Src1>
     CheckRepeatedRows(core, op, dst, src0, src1);
     const size_t rows = RowsWithin<Src0, Src1>(lines.count);
     if (Src0::isRowMajor && HasShapeOf(dst, src0)) {
-      ForEachStrip<T>(rows, ColsWithin<Src0>(lines.length),
-                      [&](size_t row, size_t at, size_t count, T* buffer) {
-                        npu::simd::Map(f, count, lines(row, at),
-                                       static_cast<const T*>(ElementOf(src0, row, at)),
-                                       RowValues(src1, row, at, count, buffer));
-                      });
+      MapRepeated<false>(f, rows, dst, src0, src1);
     } else if constexpr (Src1::isRowMajor) {
-      ForEachStrip<T>(rows, ColsWithin<Src1>(lines.length),
-                      [&](size_t row, size_t at, size_t count, T* buffer) {
-                        npu::simd::Map(f, count, lines(row, at),
-                                       RowValues(src0, row, at, count, buffer),
-                                       static_cast<const T*>(ElementOf(src1, row, at)));
-                      });
+      MapRepeated<true>(f, rows, dst, src1, src0);
     } else {
       npu::RaiseFault(op, "a RowMajor operand of the valid shape of dst", "a ColMajor one");
     }
