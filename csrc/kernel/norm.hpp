@@ -29,6 +29,8 @@ struct Statistics {
   int operand;     // x among the operands of rows
   int64_t length;  // elements of a row
   NormOptions options;
+  int centered = kCentered;      // slot of x - mean, the first one of many where it is kept
+  bool keeps = rows.is_whole();  // x - mean of each piece until the next tile
   Stat mean = rows.StatAt(kMean);
   Stat scale = rows.StatAt(kScale);
 
@@ -37,9 +39,8 @@ struct Statistics {
     Mean(scale, [&] {
       Full square = rows.Work(kSquare);
       if (options.centered != 0) {
-        Full centered = rows.Work(kCentered);
-        Axis::Sub(centered, rows.x(operand), mean);
-        TMUL(square, centered, centered);
+        Full difference = Centered();
+        TMUL(square, difference, difference);
       } else {
         TMUL(square, rows.x(operand), rows.x(operand));
       }
@@ -62,9 +63,15 @@ struct Statistics {
       Axis::Mul(z, rows.x(operand), scale);
       return;
     }
-    Full centered = rows.Work(kCentered);
-    if (!rows.is_whole()) Axis::Sub(centered, rows.x(operand), mean);
-    Axis::Mul(z, centered, scale);
+    Full difference = keeps ? rows.WorkOfPiece(centered) : Centered();
+    Axis::Mul(z, difference, scale);
+  }
+
+  /// x - mean of this piece, computed.
+  AICORE Full Centered() {
+    Full difference = keeps ? rows.WorkOfPiece(centered) : rows.Work(centered);
+    Axis::Sub(difference, rows.x(operand), mean);
+    return difference;
   }
 };
 
@@ -73,9 +80,11 @@ template <class T, int kBlocks>
 AICORE void Forward(__gm__ T* z, __gm__ T* x, __gm__ T* weight, __gm__ T* bias,
                     const RowTiling<2>& tiling, const NormOptions& options) {
   using RowsT = Rows<T, kBlocks, 1, 2>;
+  constexpr int kKept = kFree + 1;
   RowsT rows(tiling, z, {x, weight, bias});
+  const bool keeps = rows.HasSlotForEachPiece(kKept);
   rows.ForEachTile([&] {
-    Statistics<RowsT> statistics{rows, 0, tiling.shape[tiling.dims - 1], options};
+    Statistics<RowsT> statistics{rows, 0, tiling.shape[tiling.dims - 1], options, kKept, keeps};
     statistics.Compute();
     rows.ForEachPiece([&] {
       auto work = rows.Work(kFree);

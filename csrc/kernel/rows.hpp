@@ -130,7 +130,7 @@ class Source {
   }
 
   /// Loads piece k of each operand into its buffer b, but those without data and those that are
-  /// there already; until Release, tile(k) is operand k.
+  /// there already; until Release, tile(k) is operand k, which is widened when it is asked for.
   AICORE void Acquire(int b, const strided::Piece<T> (&piece)[kOperands]) {
     wait_flag(PIPE_V, PIPE_MTE2, event_t(b));  // buffers b were read
     for (int k = 0; k < kOperands; ++k) {
@@ -139,33 +139,39 @@ class Source {
     set_flag(PIPE_MTE2, PIPE_V, event_t(b));
     wait_flag(PIPE_MTE2, PIPE_V, event_t(b));  // operands are loaded
     for (int k = 0; k < kOperands; ++k) {
-      if (piece[k].data != nullptr) Widen(k, operand_[b][k].tile(), piece[k].data);
+      loaded_[k] = &operand_[b][k].tile();
+      data_[k] = piece[k].data;
     }
   }
   AICORE void Release(int b) { set_flag(PIPE_V, PIPE_MTE2, event_t(b)); }
 
-  AICORE Full& tile(int k) { return tile_[k]; }
+  AICORE Full& tile(int k) {
+    if constexpr (kWidens) {
+      Widen(k);
+      return tile_[k];
+    } else {
+      return *loaded_[k];
+    }
+  }
 
  private:
-  AICORE void Widen(int k, typename TileSet::Full& loaded, const T* data) {
-    if constexpr (!kWidens) {
-      tile_[k] = loaded;
-    } else {
-      const int valid_rows = loaded.GetValidRow(), valid_cols = loaded.GetValidCol();
-      if (widened_[k] == data && tile_[k].GetValidRow() == valid_rows &&
-          tile_[k].GetValidCol() == valid_cols)
-        return;
-      widened_[k] = data;
-      tile_[k].SetValidShape(valid_rows, valid_cols);
-      TASSIGN(tile_[k], address_ + 2 * kOperands * kBufferBytes + k * kWideBytes);
-      TCVT(tile_[k], loaded, RoundMode::CAST_NONE);
-    }
+  AICORE void Widen(int k) {
+    const int valid_rows = loaded_[k]->GetValidRow(), valid_cols = loaded_[k]->GetValidCol();
+    if (widened_[k] == data_[k] && tile_[k].GetValidRow() == valid_rows &&
+        tile_[k].GetValidCol() == valid_cols)
+      return;
+    widened_[k] = data_[k];
+    tile_[k].SetValidShape(valid_rows, valid_cols);
+    TASSIGN(tile_[k], address_ + 2 * kOperands * kBufferBytes + k * kWideBytes);
+    TCVT(tile_[k], *loaded_[k], RoundMode::CAST_NONE);
   }
 
   unsigned address_;
   strided::Operand<T, kBlocks, kAll> operand_[2][kOperands];
+  typename TileSet::Full* loaded_[kOperands] = {};
+  const T* data_[kOperands] = {};  // of what is loaded
   const T* widened_[kOperands] = {};
-  Full tile_[kOperands];
+  Full tile_[kOperands];  // as float
 };
 
 /// The result of a kernel, with two buffers in UB. It lies apart from all operands.
