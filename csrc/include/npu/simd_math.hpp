@@ -28,6 +28,15 @@ namespace detail {
 #endif
 }
 
+/// a * b + c where the product is exact: the same bits whether the instruction is there or not.
+[[gnu::always_inline]] inline Float AddExact(Float a, Float b, Float c) {
+#ifdef __FMA__
+  return FusedMultiplyAdd(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
 /// y * 2^n, rounded once, where adding n to shift, whose low bits are 0, gave shifted.
 [[gnu::always_inline]] inline Float TimesPowerOf2(Float y, Float n, Float shifted) {
 #if NPU_LANES == 16
@@ -51,7 +60,7 @@ namespace detail {
   const Float shifted = x * 0x1.715476p0f + kShift;
   const Float n = shifted - kShift;
   // log(2) in two parts; the first has 9 bits, so that its product with n is exact.
-  const Float r = (x - n * 0x1.63p-1f) + n * 0x1.bd0106p-13f;
+  const Float r = AddExact(n, Float{} - 0x1.63p-1f, x) + n * 0x1.bd0106p-13f;
   Float p = r * 0x1.6a2352p-10f + 0x1.123a6cp-7f;
   p = p * r + 0x1.5558f4p-5f;
   p = p * r + 0x1.55549p-3f;

@@ -278,6 +278,9 @@ inline void TSYNC(Events&... events) {
 template <Op kOp>
 inline void TSYNC() {
   pipe_barrier(PipeOf(kOp));
+#ifdef PTO_CPU_SIM_TRACE_MODE  // an instruction to traces, see cpu/trace.hpp
+  npu::Issue("TSYNC", npu::Pipe::kS, nullptr, [](auto report) { report(npu::Work{}); }, [] {});
+#endif
 }
 
 }  // namespace pto

@@ -324,8 +324,11 @@ TEST(HostCore, TracesInstructionsWithTheirTiles) {
   const ScopedExecutionContext context(7, 0);
   TADD(y, x, x);
   TEXP(x, y);
+  TSYNC<Op::TADD>();
   const auto trace = cpu_sim::CopyInstructionTraceRecords();
-  ASSERT_EQ(trace.size(), 2u);
+  ASSERT_EQ(trace.size(), 3u);
+  EXPECT_EQ(trace[2].opcode, "TSYNC");
+  EXPECT_TRUE(trace[2].input_tiles.empty() && trace[2].output_tiles.empty());
   EXPECT_EQ(trace[0].opcode, "TADD");
   EXPECT_EQ(trace[0].block_idx, 7u);
   EXPECT_EQ(trace[1].sequence_id, 1u);
