@@ -49,10 +49,11 @@ def boot() -> None:
     backend_registration.rename_privateuse1_backend("npu")
     _register_module()
     _generate_methods()
-    from npu_backend import _autograd_threads, _distributed, _dynamo, _patches, _sharing
+    from npu_backend import _autograd_threads, _distributed, _dtensor_random, _dynamo, _patches, _sharing
 
     _autograd_threads.apply()
     _distributed.apply()
+    _dtensor_random.apply()
     _dynamo.apply()
     _patches.apply()
     _sharing.apply()

@@ -12,8 +12,9 @@ from torch._inductor.codegen.cpu_device_op_overrides import CpuDeviceOpOverrides
 class _Missing(type):
     def __getattr__(cls, name: str) -> NoReturn:
         raise NotImplementedError(
-            "torch.compile: expected backend 'aot_eager' or 'eager' for a graph on npu, got 'inductor', which has no "
-            "code generator for npu; say torch.compile(..., backend='aot_eager')"
+            "torch.compile: expected backend 'aot_eager', 'eager' or 'npu' for a graph on npu, got 'inductor', which "
+            "has no code generator for npu, nor has AOTInductor; say torch.compile(..., backend='aot_eager'), keep an "
+            "exported program by torch.export.save"
         )
 
 

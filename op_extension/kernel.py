@@ -226,6 +226,7 @@ def load(
     path = Path(source).absolute()
     if not path.is_file():
         raise FileNotFoundError(f"op_extension.kernel.load: expected a C++ source, got no file {path}")
+    _check("source", not set('"\n') & set(str(path)), "a path that #include can name, without quotation marks", path)
     _check("entry", isinstance(entry, str) and bool(_ENTRY.fullmatch(entry)), "the name of a function", entry)
     _check("core", isinstance(core, str) and core in _PASSES, "'vector', 'cube' or 'mix'", core)
     _check("std", isinstance(std, str) and std in toolchain.STANDARDS, "'c++17' or 'c++20'", std)

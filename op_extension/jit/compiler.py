@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from dataclasses import dataclass
@@ -103,8 +104,7 @@ def _build(cache: Cache, key: str, compiler: Compiler, request: Request, core: s
 
 def _compile(cache: Cache, compiler: Compiler, request: Request, core: str, made: preludes.Prelude, work: Path) -> None:
     unit = work / "unit.cpp"
-    escaped = str(request.source).replace("\\", "\\\\").replace('"', '\\"')
-    unit.write_text(_UNIT.format(source=escaped, entry=request.entry, defines=request.define_lines()))
+    unit.write_text(_UNIT.format(source=request.source, entry=request.entry, defines=request.define_lines()))
     shared = [*compiler.command, *pass_flags(core, request.standard), "-DNPU_BODIES_ELSEWHERE"]
     command = [*shared, "-include", str(made.header), *request.own_flags(), f"-ffile-prefix-map={work}=."]
     command += ["-MMD", "-MF", str(work / "unit.d"), "-pipe", "-c", str(unit), "-o", str(work / "in.o")]
@@ -138,7 +138,9 @@ def _link(compiler: Compiler, request: Request, made: preludes.Prelude, work: Pa
 def _dependencies(rules: Path, work: Path, started: int) -> list[Dependency]:
     """The files that a make rule names, apart from the generated unit."""
     text = rules.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
-    names = shlex.split(text.partition(": ")[2].replace("$$", "$"))
+    # What make treats as special is escaped in a rule; quotes and other backslashes stand for themselves.
+    words = re.findall(r"(?:\\[\s#:]|\S)+", text.partition(": ")[2])
+    names = [re.sub(r"\\([\s#:])", r"\1", word).replace("$$", "$") for word in words]
     found = [Dependency.of(Path(name)) for name in names if not name.startswith(str(work))]
     for dependency in found:
         if dependency.mtime >= started:  # changed while it was read, perhaps: compile again next time

@@ -158,6 +158,49 @@ def distribute_a_tensor(rank, folder):
     torch.testing.assert_close((shards @ shards.T).full_tensor().cpu(), x @ x.T)
 
 
+def draw_shards(rank, folder):
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor, init_device_mesh, rand
+
+    mesh = init_device_mesh("npu", (WORLD_SIZE,))
+    torch.manual_seed(11)
+    whole = rand(4, 6, device_mesh=mesh, placements=[Replicate()])
+    torch.manual_seed(11)
+    torch.testing.assert_close(whole.to_local(), torch.rand(4, 6, device="npu"), rtol=0, atol=0)
+    drawn = []
+    for _ in range(2):  # the same numbers from the same seed, other ones for each shard and each time
+        torch.manual_seed(11)
+        drawn += [rand(4, 6, device_mesh=mesh, placements=[Shard(0)]).full_tensor() for _ in range(2)]
+    _check.assertEqual(len(torch.stack(drawn).unique()), 48)
+    torch.testing.assert_close(drawn[:2], drawn[2:], rtol=0, atol=0)
+    after = torch.rand(3, device="npu")
+    states = [torch.empty_like(after) for _ in range(WORLD_SIZE)]
+    dist.all_gather(states, after)
+    torch.testing.assert_close(states[0], states[1], rtol=0, atol=0)  # ranks go on alike
+
+    generator = torch.Generator("npu").manual_seed(3)
+    shards = distribute_tensor(torch.zeros(4, 6).npu(), mesh, [Shard(1)])
+    first = shards.clone().normal_(generator=generator).full_tensor()
+    second = shards.clone().normal_(generator=generator).full_tensor()
+    again = shards.clone().normal_(generator=generator.manual_seed(3)).full_tensor()
+    torch.testing.assert_close(first, again, rtol=0, atol=0)
+    _check.assertEqual(len(torch.stack([first, second]).unique()), 48)
+    dropped = torch.nn.functional.dropout(distribute_tensor(torch.ones(64, 4).npu(), mesh, [Shard(0)]), 0.5)
+    _check.assertEqual(sorted(dropped.full_tensor().cpu().unique().tolist()), [0.0, 2.0])
+
+
+def initialize_shards(rank, folder):
+    from torch.distributed.fsdp import fully_shard
+
+    with torch.device("meta"):
+        module = torch.nn.Linear(6, 8)
+    fully_shard(module)
+    module.to_empty(device="npu")
+    module.reset_parameters()
+    weight = module.weight.full_tensor().detach().cpu()
+    _check.assertEqual(len(weight.unique()), 48)
+    _check.assertTrue(0 < weight.abs().max() <= 6**-0.5)
+
+
 def normalize_over_ranks(rank, folder):
     module = torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.BatchNorm1d(6)).npu()
     with _check.assertRaisesRegex(NotImplementedError, "aten::batch_norm_stats: expected a kernel for npu or for CPU"):
@@ -173,6 +216,9 @@ class TrainingTest(unittest.TestCase):
 
     def test_states_and_parameters_are_shared_out(self):
         run_ranks(share_states_of_optimizer, share_parameters, distribute_a_tensor, normalize_over_ranks)
+
+    def test_shards_draw_numbers_of_their_own(self):
+        run_ranks(draw_shards, initialize_shards)
 
 
 if __name__ == "__main__":

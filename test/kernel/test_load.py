@@ -2,9 +2,11 @@
 """kernel.load: kernels of every kind of core, on npu and cpu tensors and on numpy arrays."""
 
 import gc
+import os
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
@@ -74,6 +76,28 @@ class LoadTest(KernelTest):
         x = torch.zeros(1, dtype=torch.int32)
         op_extension.kernel.load(source, entry="k", include_dirs=[far])[1](x)
         self.assertEqual(x.item(), 21)
+
+    def test_takes_paths_of_any_characters_but_quotation_marks(self):
+        text = '#include "near.h"\nextern "C" void k(int* x) { *x = kNear; }'
+        for name in ("it's", "a\\b", "a b", "$HOME", "#x", "a:b", "100%d", "grün"):
+            with self.subTest(name=name):
+                folder = self.folder() / name
+                folder.mkdir()
+                (folder / "k.cpp").write_text(text)
+                (folder / "near.h").write_text("constexpr int kNear = 1;")
+                x = torch.zeros(1, dtype=torch.int32)
+                with mock.patch.dict(os.environ, NPU_CACHE_DIR=str(folder / "cache")):
+                    op_extension.kernel.load(folder / "k.cpp", entry="k")[1](x)
+                    self.assertEqual(x.item(), 1)
+                    (folder / "near.h").write_text("constexpr int kNear = 23;")  # is a dependency
+                    op_extension.kernel.load(folder / "k.cpp", entry="k")[1](x)
+                    self.assertEqual(x.item(), 23)
+        source = self.folder() / 'q"q.cpp'
+        source.write_text(text)
+        with self.assertRaisesRegex(
+            ValueError, "a path that #include can name, without quotation marks as source"
+        ):
+            op_extension.kernel.load(source, entry="k")
 
     def test_is_seen_by_observers_like_a_kernel_built_ahead_of_time(self):
         x = floats(4)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <c10/util/Exception.h>
 
+#include <algorithm>
+
 #include "device/block_pool.h"
 #include "device/device.h"
 
@@ -117,11 +119,14 @@ void BlockPool::ThrowOutOfMemory(c10::DeviceIndex index, size_t requested) {
   };
   const uint64_t allocated = bytes(device.stats.allocated_bytes);
   const uint64_t reserved = bytes(device.stats.reserved_bytes);
+  const bool is_limited = device.limit < total;
+  const size_t left = device.limit > reserved ? device.limit - reserved : 0;
   const std::string limit =
-      device.limit == SIZE_MAX ? "" : ", limit of this process " + format_size(device.limit);
+      is_limited ? ", limit of this process " + format_size(device.limit) : std::string();
   TORCH_CHECK_WITH(OutOfMemoryError, false, "npu out of memory: expected ", format_size(requested),
-                   " to be free on npu:", static_cast<int>(index), ", got ", format_size(free),
-                   " of ", format_size(total), " (tensors hold ", format_size(allocated),
+                   " to be free on npu:", static_cast<int>(index), ", got ",
+                   format_size(is_limited ? std::min(left, free) : free), " of ",
+                   format_size(total), " (tensors hold ", format_size(allocated),
                    ", the cache holds ", format_size(reserved - allocated), limit, ")");
 }
 
