@@ -94,9 +94,7 @@ class LoadTest(KernelTest):
                     self.assertEqual(x.item(), 23)
         source = self.folder() / 'q"q.cpp'
         source.write_text(text)
-        with self.assertRaisesRegex(
-            ValueError, "a path that #include can name, without quotation marks as source"
-        ):
+        with self.assertRaisesRegex(ValueError, "a path that #include can name, without quotation marks as source"):
             op_extension.kernel.load(source, entry="k")
 
     def test_is_seen_by_observers_like_a_kernel_built_ahead_of_time(self):

@@ -122,24 +122,6 @@ TEST(Comm, MovesAtOnceWhatFitsTheTile) {
       Second<float>);
 }
 
-TEST(Comm, LinesOfAPartAreNeighboursWhateverTheirStrideSays) {
-  const View source = {{1, 1, 1, 4, 32}, {400, 400, 400, 100, 2}};
-  const std::vector<float> src = Numbers<float>(3);
-  std::vector<float> dst(kElements);
-  VecTile<float, 4, 16> tile(4, 16);
-  OnCore([&] {
-    TASSIGN(tile, 0);
-    Any<float> from = source.Of<Any<float>>(const_cast<float*>(src.data()));
-    Any<float> to(dst.data(), {1, 1, 1, 4, 32}, {128, 128, 128, 32, 1});
-    comm::TPUT(to, from, tile);
-  });
-  for (int r = 0; r < 4; ++r) {
-    for (int c = 0; c < 32; ++c) {  // parts of 16 columns begin by the stride
-      ASSERT_EQ(dst[r * 32 + c], src[r * 100 + c / 16 * 32 + c % 16]) << r << " " << c;
-    }
-  }
-}
-
 TEST(Comm, MovesAsMuchAsTheMasksOfTheTileSay) {
   using Wide = Tile<TileType::Vec, float, 20, 64, BLayout::RowMajor, -1, -1>;
   Wide tile(1, 1);

@@ -100,6 +100,21 @@ TEST(TransferShape, LinesAreNeighboursInMemoryWhateverTheirStrideSays) {
     ASSERT_EQ(stored, expected);
   });
 }
+TEST(TransferShape, LinesOfAPartAreNeighboursWhateverTheirStrideSays) {
+  std::vector<float> global = Numbers(400), moved(128);
+  VecTile<float, 4, 16> tile(4, 16);
+  OnCore([&] {
+    TASSIGN(tile, 0);
+    Matrix<float> from(global.data(), {4, 32}, {100, 2}), to(moved.data(), {4, 32}, {32, 1});
+    comm::TPUT(to, from, tile);
+  });
+  for (int r = 0; r < 4; ++r) {
+    for (int c = 0; c < 32; ++c) {  // parts of 16 columns begin by the stride
+      ASSERT_EQ(moved[r * 32 + c], global[r * 100 + c / 16 * 32 + c % 16]) << r << " " << c;
+    }
+  }
+}
+
 TEST(TransferShape, BoxesLieBehindOneAnotherWhateverTheirStridesSay) {
   // 2 columns of 2 boxes of 16 rows of 8 floats; only the distance of columns is looked at.
   using Boxes = GlobalTensor<float, Shape<1, 2, 2, 16, 8>, Stride<-1, -1, -1, -1, -1>, Layout::NZ>;

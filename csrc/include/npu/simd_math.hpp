@@ -37,7 +37,7 @@ namespace detail {
 #endif
 }
 
-/// y * 2^n, rounded once, where adding n to shift, whose low bits are 0, gave shifted.
+/// y * 2^n, rounded once; shifted is n + 1.5 * 2^23, whose low bits are those of n.
 [[gnu::always_inline]] inline Float TimesPowerOf2(Float y, Float n, Float shifted) {
 #if NPU_LANES == 16
   (void)shifted;
