@@ -13,6 +13,8 @@
 ///   static constexpr bool kTakesScratch      it computes in more than z
 ///   operator()(scratch, z, x...) const       on tiles of one type and valid shape, of which it
 ///                                            writes z alone; z may be the first x
+///   OfHalf(wide, x) const                    where it has a member kTakesHalf, too: on tiles x of
+///                                            half, the result in wide[0] of tiles of float
 /// bfloat16, and half unless kComputesHalf, are computed in float and rounded once.
 namespace elementwise {
 
@@ -23,6 +25,12 @@ template <class Operation, class T>
 using Computed = std::conditional_t<std::is_same_v<T, bfloat16_t> ||
                                         (std::is_same_v<T, half> && !Operation::kComputesHalf),
                                     float, T>;
+
+/// Whether Operation has OfHalf: a member kTakesHalf.
+template <class Operation, class = void>
+inline constexpr bool kTakesHalf = false;
+template <class Operation>
+inline constexpr bool kTakesHalf<Operation, std::void_t<decltype(Operation::kTakesHalf)>> = true;
 
 /// Blocks of 32 bytes of tiles that hold one row, or a part of it: many where an operation goes
 /// over its tiles but once or twice, so that what a tile costs beside its elements counts less, and
@@ -89,8 +97,12 @@ AICORE void Compute(const Operation& operation, std::index_sequence<kIndex...>, 
     using Wide = Tile<TileType::Vec, float, TileT::Rows, TileT::Cols, BLayout::RowMajor, -1, -1>;
     Wide wide[] = {((void)kIndex, Wide(z.GetValidRow(), z.GetValidCol()))...};
     (TASSIGN(wide[kIndex], Places::Wide(kIndex)), ...);
-    (TCVT(wide[kIndex], x[kIndex], RoundMode::CAST_NONE), ...);
-    operation(scratch, wide[0], wide[kIndex]...);
+    if constexpr (kTakesHalf<Operation> && std::is_same_v<T, half>) {
+      operation.OfHalf(wide, x);
+    } else {
+      (TCVT(wide[kIndex], x[kIndex], RoundMode::CAST_NONE), ...);
+      operation(scratch, wide[0], wide[kIndex]...);
+    }
     TCVT(z, wide[0], RoundMode::CAST_RINT, SaturationMode::OFF);
   }
 }

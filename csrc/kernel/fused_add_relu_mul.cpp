@@ -4,9 +4,12 @@
 
 namespace {
 
+using namespace pto;
+
 struct AddReluMul {
   static constexpr bool kComputesHalf = false;
   static constexpr bool kTakesScratch = false;
+  static constexpr bool kTakesHalf = true;
 
   template <class TileT>
   AICORE void operator()(const elementwise::Scratch&, TileT& out, TileT& x, TileT& y,
@@ -14,6 +17,16 @@ struct AddReluMul {
     TADD(out, x, y);
     TRELU(out, out);
     TMUL(out, out, z);
+  }
+
+  /// TAXPY widens its second operand itself: an instruction less.
+  template <class Wide, class TileT>
+  AICORE void OfHalf(Wide (&wide)[3], TileT (&x)[3]) const {
+    TCVT(wide[0], x[0], RoundMode::CAST_NONE);
+    TAXPY(wide[0], x[1], half(1));
+    TRELU(wide[0], wide[0]);
+    TCVT(wide[1], x[2], RoundMode::CAST_NONE);
+    TMUL(wide[0], wide[0], wide[1]);
   }
 };
 
