@@ -60,6 +60,9 @@ class Source {
   }
   AICORE void Release(int b) { set_flag(PIPE_V, PIPE_MTE2, event_t(b)); }
 
+  /// wide = operand k, where it is 16 bits wide.
+  AICORE void WidenInto(int k, Full& wide) { TCVT(wide, *loaded_[k], RoundMode::CAST_NONE); }
+
   AICORE Full& tile(int k) {
     if constexpr (kWidens) {
       Widen(k);
@@ -78,7 +81,7 @@ class Source {
     widened_[k] = data_[k];
     tile_[k].SetValidShape(valid_rows, valid_cols);
     TASSIGN(tile_[k], address_ + 2 * kOperands * kBufferBytes + k * kWideBytes);
-    TCVT(tile_[k], *loaded_[k], RoundMode::CAST_NONE);
+    WidenInto(k, tile_[k]);
   }
 
   unsigned address_;

@@ -170,18 +170,23 @@ class Rows {
     });
   }
 
-  /// stat = largest element of operand 0.
-  AICORE void Max(Stat& stat) {
+  /// stat = largest element of the tiles that term() gives for each piece.
+  template <class Term>
+  AICORE void Max(Stat& stat, const Term& term) {
     ForEachPiece([&] {
-      Full scratch = Work(0);
+      Full tile = term(), scratch = Work(0);
       if (piece_ == 0) {
-        Axis::Max(stat, x(0), scratch);
+        Axis::Max(stat, tile, scratch);
       } else {
         Stat part = StatAt(1);
-        Axis::Max(part, x(0), scratch);
+        Axis::Max(part, tile, scratch);
         TMAX(stat, stat, part);
       }
     });
+  }
+  /// The same of operand 0.
+  AICORE void Max(Stat& stat) {
+    Max(stat, [&] { return x(0); });
   }
 
   /// Stores what compute(tile) computes for this piece, with work to compute in.
@@ -196,6 +201,9 @@ class Rows {
   }
 
   AICORE Full& x(int k) { return source_.tile(k); }
+  /// Whether x(k) is a copy, which WidenInto puts somewhere else.
+  static constexpr bool kWidens = Operands::kWidens;
+  AICORE void WidenInto(int k, Full& wide) { source_.WidenInto(k, wide); }
   AICORE bool has(int k) const { return x_[k] != nullptr; }
   /// True if what is reduced is one piece: tiles computed from it last until the next one.
   AICORE bool is_whole() const { return walk_.pieces() == 1; }

@@ -20,15 +20,23 @@ AICORE void Forward(__gm__ T* z, __gm__ T* x, const RowTiling<2>& tiling) {
   rows.ForEachTile([&] {
     auto largest = rows.StatAt(2), sum = rows.StatAt(3);
     const bool keeps = rows.HasSlotForEachPiece(kExponentials);
+    // Operands that are widened are so once, where their exponentials will be.
+    const bool widens_once = RowsT::kWidens && keeps;
+    const auto operand = [&] {
+      if (!widens_once) return rows.x(0);
+      auto wide = rows.WorkOfPiece(kExponentials);
+      rows.WidenInto(0, wide);
+      return wide;
+    };
     const auto exponential = [&] {
       auto work = keeps ? rows.WorkOfPiece(kExponentials) : rows.Work(kExponentials);
-      Axis::ExpSub(work, rows.x(0), largest);
+      Axis::ExpSub(work, widens_once ? work : rows.x(0), largest);
       return work;
     };
     const auto store = [&](auto work) {
       rows.Store(work, [&](auto& tile) { Axis::Mul(tile, work, sum); });
     };
-    rows.Max(largest);
+    rows.Max(largest, operand);
     rows.Sum(sum, exponential);
     TRECIP(sum, sum);
     if (keeps)
