@@ -25,13 +25,11 @@ def _seed(state: torch.Tensor, part: int) -> int:
     return int.from_bytes(digest[:8], "little") >> 1
 
 
-def _shards(spec: Any) -> int:
-    """Parts with numbers of their own that a DTensor of this layout has."""
-    count = 1
-    for dim, placement in enumerate(spec.placements):
-        if placement.is_shard():
-            count *= spec.mesh.size(dim)
-    return count
+def _is_split(spec: Any) -> bool:
+    """Whether ranks hold different parts of a DTensor of this layout. A shard with strides is no ``Shard``."""
+    return any(
+        spec.mesh.size(dim) > 1 and not placement.is_replicate() for dim, placement in enumerate(spec.placements)
+    )
 
 
 @contextmanager
@@ -42,20 +40,20 @@ def _region(tracker: Any, spec: Any, generator: torch.Generator | None) -> Itera
     """
     default = torch.npu.default_generators[tracker._device.index]  # type: ignore[attr-defined]
     source = default if generator is None else generator
-    state, kept = source.get_state(), default.get_state()
+    state, kept, is_split = source.get_state(), default.get_state(), _is_split(spec)
     try:
-        if _shards(spec) == 1:
-            default.set_state(state)
-        else:
+        if is_split:
             default.manual_seed(_seed(state, tracker._compute_rng_offsets(spec)[0]))
+        else:
+            default.set_state(state)
         yield
     finally:
         drawn = default.get_state()
         default.set_state(kept)
-        if _shards(spec) == 1:
-            source.set_state(drawn)
-        else:
+        if is_split:
             source.manual_seed(_seed(state, -1))
+        else:
+            source.set_state(drawn)
 
 
 def _replace(random: ModuleType) -> None:

@@ -188,6 +188,19 @@ def draw_shards(rank, folder):
     _check.assertEqual(sorted(dropped.full_tensor().cpu().unique().tolist()), [0.0, 2.0])
 
 
+def draw_strided_shards(rank, folder):
+    from torch.distributed.tensor import DTensor, Shard, init_device_mesh
+    from torch.distributed.tensor.placement_types import _StridedShard  # of fully_shard on parallel layers
+
+    mesh = init_device_mesh("npu", (WORLD_SIZE, 1))
+    torch.manual_seed(11)
+    local = torch.zeros(2, 6, device="npu")
+    DTensor.from_local(local, mesh, [_StridedShard(0, split_factor=1), Shard(0)]).normal_()
+    drawn = [torch.empty_like(local) for _ in range(WORLD_SIZE)]
+    dist.all_gather(drawn, local)
+    _check.assertEqual(len(torch.stack(drawn).unique()), 24)
+
+
 def initialize_shards(rank, folder):
     from torch.distributed.fsdp import fully_shard
 
@@ -218,7 +231,7 @@ class TrainingTest(unittest.TestCase):
         run_ranks(share_states_of_optimizer, share_parameters, distribute_a_tensor, normalize_over_ranks)
 
     def test_shards_draw_numbers_of_their_own(self):
-        run_ranks(draw_shards, initialize_shards)
+        run_ranks(draw_shards, draw_strided_shards, initialize_shards)
 
 
 if __name__ == "__main__":
